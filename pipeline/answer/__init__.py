@@ -1,0 +1,1 @@
+"""From ranked candidates to an answer with citations."""

@@ -1,0 +1,288 @@
+"""Errors that a person may see, each with a code, a message and a hint in Russian and English.
+
+::
+
+    OtvetError
+    ├── RequestError             the caller can mend it
+    │   ├── EmptyQuestionError   nothing is left once flags are read
+    │   ├── QuestionTooLongError
+    │   ├── InvalidRequestError  a field has a wrong type or value
+    │   ├── MalformedBodyError   the body is not JSON in a known encoding
+    │   ├── UnsupportedMediaTypeError
+    │   ├── BodyTooLargeError
+    │   ├── ForbiddenHostError   Host is not this machine
+    │   ├── ForbiddenOriginError a page of another site asks
+    │   ├── NotFoundError        no such address or passage
+    │   └── MethodNotAllowedError
+    ├── BusyError                the queue is full; try again later
+    ├── NotReadyError            models or index are still loading
+    ├── CancelledError           the client left or withdrew the request
+    ├── SettingsError            a setting is unknown or has a wrong value
+    ├── IndexUnusableError       the index cannot be used
+    │   ├── IndexMissingError
+    │   ├── IndexDamagedError
+    │   ├── IndexMismatchError   made by another embedder, prefix scheme or format
+    │   └── IndexLockedError     another process is indexing
+    ├── UnreadableFileError      one file of the knowledge base cannot be read
+    ├── ModelError
+    │   ├── ModelMissingError
+    │   ├── ModelDamagedError    size or SHA-256 differs
+    │   ├── ModelUnknownError    no such name in the catalogue
+    │   ├── ConsentRequiredError a licence restricts use
+    │   └── DownloadError
+    ├── ExtraMissingError        an optional package is not installed
+    ├── TextTooLongError         longer than the embedder's limit
+    ├── PromptTooLongError       the prompt leaves no room for an answer
+    └── GeneratorError           the engine failed
+"""
+
+from __future__ import annotations
+
+from pipeline.messages import text
+from pipeline.types import Language
+
+__all__ = [
+    "BodyTooLargeError",
+    "BusyError",
+    "CancelledError",
+    "ConsentRequiredError",
+    "DownloadError",
+    "EmptyQuestionError",
+    "ExtraMissingError",
+    "ForbiddenHostError",
+    "ForbiddenOriginError",
+    "GeneratorError",
+    "IndexDamagedError",
+    "IndexLockedError",
+    "IndexMismatchError",
+    "IndexMissingError",
+    "IndexUnusableError",
+    "InvalidRequestError",
+    "MalformedBodyError",
+    "MethodNotAllowedError",
+    "ModelDamagedError",
+    "ModelError",
+    "ModelMissingError",
+    "ModelUnknownError",
+    "NotFoundError",
+    "NotReadyError",
+    "OtvetError",
+    "PromptTooLongError",
+    "QuestionTooLongError",
+    "RequestError",
+    "SettingsError",
+    "TextTooLongError",
+    "UnreadableFileError",
+    "UnsupportedMediaTypeError",
+]
+
+
+class OtvetError(Exception):
+    """Base of all errors shown to people; ``code`` names the entry in ``messages/errors.toml``.
+
+    Args:
+        values: Fill the placeholders of message and hint.
+    """
+
+    code = "internal"
+
+    def __init__(self, **values: object) -> None:
+        super().__init__(self.code)
+        self.values = values
+
+    def message(self, language: Language = "en") -> str:
+        """What went wrong."""
+        return text("errors", self.code, language, **self.values)
+
+    def hint(self, language: Language = "en") -> str:
+        """What to do next."""
+        return text("errors", self.code, language, part="_hint", **self.values)
+
+    def __str__(self) -> str:
+        return f"{self.message()} {self.hint()}"
+
+
+class RequestError(OtvetError):
+    """The caller can mend it."""
+
+    code = "invalid_request"
+
+
+class EmptyQuestionError(RequestError):
+    """Nothing is left of the question once its flags are read."""
+
+    code = "empty_question"
+
+
+class QuestionTooLongError(RequestError):
+    """Values: ``length``, ``limit`` in characters."""
+
+    code = "question_too_long"
+
+
+class InvalidRequestError(RequestError):
+    """Values: ``field``, ``reason``."""
+
+    code = "invalid_request"
+
+
+class MalformedBodyError(RequestError):
+    """Values: ``reason``."""
+
+    code = "malformed_body"
+
+
+class UnsupportedMediaTypeError(RequestError):
+    """Values: ``media_type``."""
+
+    code = "unsupported_media_type"
+
+
+class BodyTooLargeError(RequestError):
+    """Values: ``limit`` in bytes."""
+
+    code = "body_too_large"
+
+
+class ForbiddenHostError(RequestError):
+    """Values: ``host``."""
+
+    code = "forbidden_host"
+
+
+class ForbiddenOriginError(RequestError):
+    """Values: ``origin``."""
+
+    code = "forbidden_origin"
+
+
+class NotFoundError(RequestError):
+    """Values: ``what``."""
+
+    code = "not_found"
+
+
+class MethodNotAllowedError(RequestError):
+    """Values: ``method``, ``allowed``."""
+
+    code = "method_not_allowed"
+
+
+class BusyError(OtvetError):
+    """Values: ``waiting`` requests in the queue, ``retry_after_s``."""
+
+    code = "busy"
+
+
+class NotReadyError(OtvetError):
+    """Values: ``what`` is still loading."""
+
+    code = "not_ready"
+
+
+class CancelledError(OtvetError):
+    """The client left or withdrew the request."""
+
+    code = "cancelled"
+
+
+class SettingsError(OtvetError):
+    """Values: ``where``, ``reason``."""
+
+    code = "settings"
+
+
+class IndexUnusableError(OtvetError):
+    """Values: ``reason``."""
+
+    code = "index_unusable"
+
+
+class IndexMissingError(IndexUnusableError):
+    """Values: ``path``."""
+
+    code = "index_missing"
+
+
+class IndexDamagedError(IndexUnusableError):
+    """Values: ``path``, ``reason``."""
+
+    code = "index_damaged"
+
+
+class IndexMismatchError(IndexUnusableError):
+    """Values: ``what``, ``found``, ``expected``."""
+
+    code = "index_mismatch"
+
+
+class IndexLockedError(IndexUnusableError):
+    """Values: ``path``, ``pid``."""
+
+    code = "index_locked"
+
+
+class UnreadableFileError(OtvetError):
+    """Values: ``file``, ``reason``."""
+
+    code = "unreadable_file"
+
+
+class ModelError(OtvetError):
+    """Values: ``reason``."""
+
+    code = "model"
+
+
+class ModelMissingError(ModelError):
+    """Values: ``model``."""
+
+    code = "model_missing"
+
+
+class ModelDamagedError(ModelError):
+    """Values: ``path``, ``reason``."""
+
+    code = "model_damaged"
+
+
+class ModelUnknownError(ModelError):
+    """Values: ``model``, ``known``."""
+
+    code = "model_unknown"
+
+
+class ConsentRequiredError(ModelError):
+    """Values: ``model``, ``license``."""
+
+    code = "consent_required"
+
+
+class DownloadError(ModelError):
+    """Values: ``what``, ``reason``."""
+
+    code = "download"
+
+
+class ExtraMissingError(OtvetError):
+    """Values: ``package``, ``extra``."""
+
+    code = "extra_missing"
+
+
+class TextTooLongError(OtvetError):
+    """Values: ``tokens``, ``limit``."""
+
+    code = "text_too_long"
+
+
+class PromptTooLongError(OtvetError):
+    """Values: ``tokens``, ``limit``."""
+
+    code = "prompt_too_long"
+
+
+class GeneratorError(OtvetError):
+    """Values: ``reason``."""
+
+    code = "generator"

@@ -1,0 +1,1 @@
+"""Text generators and the worker that owns one."""

@@ -1,0 +1,1 @@
+"""From the files of a knowledge base to an index."""

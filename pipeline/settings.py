@@ -1,0 +1,189 @@
+"""All settings in one frozen model; the only place that reads the environment.
+
+Order: command line, then environment (``OTVET_…``, nested with ``__``), then ``otvet.toml`` in
+``OTVET_HOME``, then the defaults below. Unknown keys are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pipeline.errors import SettingsError
+
+__all__ = [
+    "GeneratorSettings",
+    "IndexSettings",
+    "Loaded",
+    "SearchSettings",
+    "ServerSettings",
+    "Settings",
+    "load_settings",
+]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ServerSettings(_Section):
+    """How the product is served."""
+
+    server: Literal["fastapi", "flask"] = "fastapi"
+    host: str = "127.0.0.1"
+    port: int = Field(8000, ge=1, le=65535)
+    allowed_hosts: tuple[str, ...] = ()
+    queue_size: int = Field(8, ge=1, le=1000, description="answers waiting for the generator")
+
+
+class IndexSettings(_Section):
+    """How documents are cut and embedded."""
+
+    chunk_tokens: int = Field(220, ge=16, le=480, description="tokens of a chunk at most")
+    overlap_tokens: int = Field(40, ge=0, description="tokens shared by neighbours, less than half a chunk")
+    large_block_tokens: int = Field(900, ge=1, description="otvet tokens flags larger blocks")
+
+    @model_validator(mode="after")
+    def _overlap_is_less_than_half(self) -> IndexSettings:
+        if self.overlap_tokens * 2 >= self.chunk_tokens:
+            raise ValueError("overlap_tokens must be less than half of chunk_tokens")
+        return self
+
+
+class SearchSettings(_Section):
+    """How candidates are found and ordered."""
+
+    candidates: int = Field(30, ge=1, le=1000, description="candidates of each first stage")
+    rerank: int = Field(20, ge=1, le=200, description="candidates that late interaction reorders")
+    fusion: Literal["zscore", "rrf"] = "zscore"
+    refusal_threshold: float | None = Field(None, ge=0, le=1, description="None: the calibrated one")
+
+
+class GeneratorSettings(_Section):
+    """How text is generated."""
+
+    model: str = Field("", description="empty: the profile's own")
+    context_tokens: int = Field(4096, ge=512, le=32768)
+    answer_tokens: int = Field(256, ge=16, le=2048)
+    temperature: float = Field(0.0, ge=0, le=2)
+    threads: int = Field(0, ge=0, le=256, description="0: one a physical core")
+
+
+class Settings(_Section):
+    """Everything a user can set."""
+
+    home: Path = Path()
+    models: Path = Path()
+    profile: Literal["auto", "embedded", "reference", "search"] = "auto"
+    language: Literal["ru", "en"] = "ru"
+    embedder: str = Field("", description="empty: the profile's own; a catalogue name or a folder")
+    embedder_threads: int = Field(0, ge=0, le=256, description="0: one a physical core")
+    cross_encoder: str = Field("", description="empty: the profile's own, if installed")
+    server: ServerSettings = ServerSettings()
+    index: IndexSettings = IndexSettings()
+    search: SearchSettings = SearchSettings()
+    generator: GeneratorSettings = GeneratorSettings()
+
+    @property
+    def knowledge_base(self) -> Path:
+        """Folder of the user's documents."""
+        return self.home / "knowledge_base"
+
+    @property
+    def embeddings(self) -> Path:
+        """Folder of the index."""
+        return self.home / "embeddings"
+
+
+class Loaded(_Section):
+    """Settings with the origin of every value: ``default``, ``file``, ``environment`` or ``command line``."""
+
+    settings: Settings
+    origins: dict[str, str]
+
+
+def load_settings(
+    overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Loaded:
+    """Read the settings.
+
+    Args:
+        overrides: Dotted keys from the command line, for example ``{"server.port": 8001}``.
+        environ: The environment; the process's own by default.
+
+    Raises:
+        SettingsError: An unknown key or a wrong value, named with where it was set.
+    """
+    environ = os.environ if environ is None else environ
+    layers = {
+        "environment": _from_environment(environ),
+        "command line": {key: value for key, value in (overrides or {}).items() if value is not None},
+    }
+    home = layers["command line"].get("home") or layers["environment"].get("home") or Path.cwd()
+    home = Path(home).expanduser().resolve()
+    values: dict[str, Any] = {"home": home, "models": platformdirs.user_data_path("otvet") / "models"}
+    origins = dict.fromkeys(values, "default")
+    for origin, layer in {"file": _from_file(home / "otvet.toml"), **layers}.items():
+        values.update(layer)
+        origins.update(dict.fromkeys(layer, origin))
+    values["home"] = home
+    values["models"] = Path(values["models"]).expanduser().resolve()
+    try:
+        settings = Settings.model_validate(_nested(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        where = f"{key}, {origins.get(key, 'default')}" if key else "otvet.toml"
+        raise SettingsError(where=where, reason=first["msg"]) from error
+    everything = _flat(settings.model_dump())
+    return Loaded(settings=settings, origins={key: origins.get(key, "default") for key in everything})
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    prefix = "OTVET_"
+    # A value from the environment is text; a list setting takes its items separated by commas.
+    lists = {"server.allowed_hosts"}
+    found: dict[str, Any] = {}
+    for name, value in sorted(environ.items()):
+        if name.startswith(prefix):
+            key = name.removeprefix(prefix).lower().replace("__", ".")
+            found[key] = tuple(filter(None, value.split(","))) if key in lists else value
+    return found
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return _flat(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(where=path.name, reason=str(error)) from error
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            result |= _flat(value, f"{prefix}{key}.")
+        else:
+            result[prefix + key] = value
+    return result
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in values.items():
+        *parents, last = key.split(".")
+        place = result
+        for parent in parents:
+            place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise SettingsError(where=key, reason=f"{parent} is not a section")
+        place[last] = value
+    return result

@@ -1,0 +1,370 @@
+"""The words of the domain: immutable values that flow from a question to an answer.
+
+Data flows one way: ``Query -> list[Hit] -> Evidence -> Answer``. Everything here is a frozen
+dataclass over the standard library and numpy arrays; nothing here does input or output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Answer",
+    "AskRequest",
+    "Block",
+    "Chunk",
+    "Citation",
+    "Document",
+    "Encoded",
+    "Event",
+    "Evidence",
+    "EvidenceSentence",
+    "Failed",
+    "Filter",
+    "Finished",
+    "FloatMatrix",
+    "Hit",
+    "IntMatrix",
+    "Language",
+    "Mark",
+    "Metadata",
+    "Outcome",
+    "Query",
+    "Reply",
+    "Retrieved",
+    "Role",
+    "SearchMode",
+    "Source",
+    "SourceView",
+    "Stage",
+    "Token",
+    "TokenVectors",
+]
+
+FloatMatrix = NDArray[np.float32]
+IntMatrix = NDArray[np.int32]
+
+Language = Literal["ru", "en"]
+Role = Literal["query", "passage"]
+SearchMode = Literal["hybrid", "dense", "keyword"]
+Outcome = Literal["answered", "sources", "not_found", "generated", "partial"]
+Metadata = Mapping[str, str | int | float | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of a document that chunks never cross: a topic of a text file, a section of Markdown.
+
+    ``document.text[start:end]`` is the block's text, its heading line excluded.
+    """
+
+    start: int
+    end: int
+    topic: str
+    headings: tuple[str, ...] = ()
+    link: str | None = None
+    tags: tuple[str, ...] = ()
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One readable document of the knowledge base.
+
+    Attributes:
+        id: Hash of ``file`` and ``text``; stable while neither changes.
+        file: Path inside the knowledge base, with forward slashes.
+        title: What a person would call it.
+        link: Where it lives for a reader, an http(s) address or None.
+        text: The cleaned text that every offset refers to.
+        blocks: Non-overlapping blocks in document order.
+        metadata: Values a filter can ask for; ``source_type`` is always present.
+        tags: Labels of the whole document.
+    """
+
+    id: str
+    file: str
+    title: str
+    link: str | None
+    text: str
+    blocks: tuple[Block, ...]
+    metadata: Metadata = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage small enough for the embedder; the unit of retrieval and of citation.
+
+    ``document.text[start:end] == text`` always; ``id`` is a hash of file, offsets and text.
+    """
+
+    id: str
+    document_id: str
+    ordinal: int
+    topic: str
+    text: str
+    start: int
+    end: int
+    headings: tuple[str, ...] = ()
+    link: str | None = None
+    file: str = ""
+    tags: tuple[str, ...] = ()
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """Token vectors of one text, prefix and special tokens left out.
+
+    Attributes:
+        vectors: float32, shape (tokens, dimension), each row of length 1.
+        spans: int32, shape (tokens, 2): character range of each token in the text.
+    """
+
+    vectors: FloatMatrix
+    spans: IntMatrix
+
+    def __len__(self) -> int:
+        return int(self.vectors.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What one pass of an embedder yields.
+
+    Attributes:
+        vectors: float32, shape (texts, dimension), each row of length 1.
+        tokens: Token vectors per text, or None when they were not asked for.
+    """
+
+    vectors: FloatMatrix
+    tokens: tuple[TokenVectors, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Conditions a chunk's document must meet; all of them, checked before ranking.
+
+    Empty fields ask nothing. ``source_types`` and ``tags`` are met by any one of their values.
+    """
+
+    source_types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    path_prefix: str = ""
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as understood: the text without its flags, and how to search for it.
+
+    Attributes:
+        text: The question as written, without flags (shown to people and to the generator).
+        search_text: The cleaned form that is embedded and matched.
+        flags: Flags that were recognised, as written, in order.
+        top_k: Sources to return, 1..20.
+        sources_limit: Sources given to the generator, 1..9.
+    """
+
+    text: str
+    search_text: str
+    flags: tuple[str, ...] = ()
+    mode: SearchMode = "hybrid"
+    top_k: int = 3
+    sources_limit: int = 3
+    cross_encoder: bool = False
+    scores: bool = False
+    timings: bool = False
+    filter: Filter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Score and rank (from 1) that one stage gave a candidate."""
+
+    name: str
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked chunk. Ties break by ``(-score, chunk.id)``, so equal input gives equal bytes."""
+
+    chunk: Chunk
+    score: float
+    rank: int
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSentence:
+    """A sentence chosen as evidence. ``start`` and ``end`` are offsets into the chunk's text.
+
+    ``source`` is the number (from 1) of the hit it comes from, as shown to people.
+    """
+
+    source: int
+    chunk: Chunk
+    start: int
+    end: int
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The sentence as written."""
+        return self.chunk.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an answer may rest on.
+
+    Attributes:
+        hits: The ranked sources, best first.
+        sentences: Chosen sentences, best first.
+        relevance: 0..1, how likely the sources hold an answer at all.
+        refused: True when the knowledge base is taken to have no answer.
+    """
+
+    hits: tuple[Hit, ...]
+    sentences: tuple[EvidenceSentence, ...]
+    relevance: float
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A checked marker ``[n]`` of the answer and the passage behind it (offsets into the document)."""
+
+    n: int
+    chunk_id: str
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of the answer that its sources do not support, with the reason."""
+
+    start: int
+    end: int
+    reason: Literal["no_source", "number", "code", "name", "date"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A checked answer: plain text with markers ``[n]``, and what is wrong with it, if anything."""
+
+    text: str
+    outcome: Outcome
+    citations: tuple[Citation, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """One request as a caller means it, flags in ``question`` not yet read.
+
+    Field names, types and defaults are those of ``POST /ask``; a flag in the question wins over
+    its field. ``client`` tells callers apart for a fair queue.
+    """
+
+    question: str
+    use_rag: bool = False
+    top_k: int = 3
+    sources_limit: int = 3
+    cross_encoder: bool = False
+    scores: bool = False
+    filter: Filter | None = None
+    prompt: str | None = None
+    data: tuple[str, ...] = ()
+    deadline_s: float = 120.0
+    language: Language = "ru"
+    client: str = ""
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source as shown: ``quote`` is the passage's best part, ``start``/``end`` its offsets in the document."""
+
+    n: int
+    title: str
+    link: str | None
+    file: str
+    quote: str
+    start: int
+    end: int
+    score: float
+    page: int | None
+    chunk_id: str
+    stages: tuple[Stage, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The whole reply to a request, before it is written as JSON.
+
+    ``answer`` is plain text with checked markers ``[n]``; ``notes`` are sentences for people about
+    how the request was carried out (for example: no cross-encoder is installed).
+    """
+
+    question: str
+    flags: tuple[str, ...]
+    answer: Answer
+    sources: tuple[Source, ...]
+    timings_ms: Mapping[str, float]
+    model: str
+    kb_version: str
+    request_id: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A passage in its document, for the page that shows a source."""
+
+    document: Document
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Event: the sources are known; sent before any word of the answer exists.
+
+    ``reply`` is what would be returned without a generator: sources and the extractive answer.
+    """
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Event: the next piece of generated text, whole characters only."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Event: the checked answer; the last event of a request that went well."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Event: the request ended with an error; the last event of that request."""
+
+    error: Exception
+
+
+Event = Retrieved | Token | Finished | Failed

@@ -1,0 +1,1 @@
+"""The HTTP contract, independent of any web framework."""

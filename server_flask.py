@@ -1,0 +1,1 @@
+"""Otvet over flask."""
