@@ -92,11 +92,11 @@ class OtvetError(Exception):
 
     def message(self, language: Language = "en") -> str:
         """What went wrong."""
-        return text("errors", self.code, language, **self.values)
+        return text("errors", self.code, language, "", **self.values)
 
     def hint(self, language: Language = "en") -> str:
         """What to do next."""
-        return text("errors", self.code, language, part="_hint", **self.values)
+        return text("errors", self.code, language, "_hint", **self.values)
 
     def __str__(self) -> str:
         return f"{self.message()} {self.hint()}"

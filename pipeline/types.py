@@ -294,7 +294,10 @@ class AskRequest:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source as shown: ``quote`` is the passage's best part, ``start``/``end`` its offsets in the document."""
+    """A source as shown.
+
+    ``quote`` is the passage's best part; ``start`` and ``end`` are its offsets in the document.
+    """
 
     n: int
     title: str

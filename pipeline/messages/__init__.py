@@ -25,7 +25,7 @@ def entries(kind: Kind) -> dict[str, dict[str, str]]:
     return tomllib.loads(raw)
 
 
-def text(kind: Kind, key: str, language: Language, *, part: str = "", **values: object) -> str:
+def text(kind: Kind, key: str, language: Language, part: str = "", **values: object) -> str:
     """One text, its ``{placeholders}`` filled.
 
     Args:
