@@ -1,0 +1,139 @@
+"""What every command shares: the language, printing texts, progress bars, settings and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline import errors
+from pipeline.messages import text
+from pipeline.ports import Progress
+from pipeline.settings import Loaded, Settings, load_settings
+from pipeline.types import Language
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+__all__ = [
+    "EXIT_CODES",
+    "ProgressBars",
+    "exit_code",
+    "json_option",
+    "language",
+    "loaded_settings",
+    "print_json",
+    "progress_bars",
+    "say",
+    "settings",
+    "tell",
+]
+
+EXIT_CODES: Mapping[type[BaseException], int] = {
+    errors.SettingsError: 3,
+    errors.IndexUnusableError: 4,
+    errors.ModelError: 5,
+    errors.ExtraMissingError: 5,
+    errors.BusyError: 6,
+    errors.NotReadyError: 6,
+    errors.RequestError: 7,
+    errors.OtvetError: 1,
+    KeyboardInterrupt: 130,
+}
+"""Error class -> exit code; 0 is success and 2 a wrong command line."""
+
+_overrides: dict[str, Any] = {}
+
+
+def override(values: Mapping[str, Any]) -> None:
+    """Remember settings given on the command line; they win over every other source."""
+    _overrides.update({key: value for key, value in values.items() if value is not None})
+
+
+def loaded_settings() -> Loaded:
+    """Settings with their origins.
+
+    Raises:
+        SettingsError: A key is unknown or a value is wrong.
+    """
+    return load_settings(_overrides)
+
+
+def settings() -> Settings:
+    """The settings in force for this command."""
+    return loaded_settings().settings
+
+
+def language() -> Language:
+    """The language of the command line; Russian when the settings cannot be read."""
+    try:
+        return settings().language
+    except errors.SettingsError:
+        return "ru"  # the command itself will report the settings error
+
+
+def tell(key: str, **values: object) -> str:
+    """One text of the command line."""
+    return text("cli", key, language(), **values)
+
+
+def say(key: str, *, err: bool = False, **values: object) -> None:
+    """Print one text of the command line."""
+    click.echo(tell(key, **values), err=err)
+
+
+def print_json(value: object) -> None:
+    """Print a value as indented JSON, Cyrillic as it is."""
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+    sys.stdout.buffer.write(orjson.dumps(value, default=str, option=options) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help=tell("option_json"))
+
+
+def exit_code(error: BaseException) -> int:
+    """The documented exit code of an error: that of its nearest listed class."""
+    for kind in type(error).__mro__:
+        if kind in EXIT_CODES:
+            return EXIT_CODES[kind]
+    return 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressBars:
+    """Progress bars on the terminal; each task is a bar."""
+
+    bars: Bars
+
+    def task(self, description: str, total: int | None = None) -> Progress:
+        """A new bar; call the result with (done, total)."""
+        task_id = self.bars.add_task(description, total=total)
+        return lambda done, total: self.bars.update(task_id, completed=done, total=total)
+
+
+@contextmanager
+def progress_bars() -> Iterator[ProgressBars]:
+    """Progress bars on standard error, plain lines of start and end when it is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        yield ProgressBars(bars)
+
+
+def report(error: errors.OtvetError) -> None:
+    """Print an error with its hint on standard error."""
+    spoken = language()
+    click.echo(click.style(error.message(spoken), fg="red"), err=True)
+    click.echo(error.hint(spoken), err=True)
+
+
+Command = Callable[..., Any]
