@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,7 @@ def language() -> Language:
 
 def tell(key: str, **values: object) -> str:
     """One text of the command line."""
-    return text("cli", key, language(), **values)
+    return text("cli", key, language(), "", **values)
 
 
 def say(key: str, *, err: bool = False, **values: object) -> None:
@@ -134,6 +134,3 @@ def report(error: errors.OtvetError) -> None:
     spoken = language()
     click.echo(click.style(error.message(spoken), fg="red"), err=True)
     click.echo(error.hint(spoken), err=True)
-
-
-Command = Callable[..., Any]

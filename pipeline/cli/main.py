@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
 
 import click
 
@@ -60,7 +59,7 @@ class _LazyGroup(click.Group):
     help=console.tell("option_profile"),
 )
 @click.option("--language", type=click.Choice(["ru", "en"]), help=console.tell("option_language"))
-def cli(**options: Any) -> None:
+def cli(**options: str | None) -> None:
     """Remember the settings given before the command."""
     console.override(options)
 
