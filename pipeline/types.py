@@ -17,6 +17,7 @@ __all__ = [
     "Answer",
     "AskRequest",
     "Block",
+    "Candidate",
     "Chunk",
     "Citation",
     "Document",
@@ -35,7 +36,9 @@ __all__ = [
     "Metadata",
     "Outcome",
     "Query",
+    "QuestionTerm",
     "Reply",
+    "Retrieval",
     "Retrieved",
     "Role",
     "SearchMode",
@@ -201,6 +204,62 @@ class Hit:
     score: float
     rank: int
     stages: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerm:
+    """One keyword of the question, as the keyword index understood it.
+
+    Attributes:
+        text: The stem or the code.
+        weight: How telling it is, above 0; a word that no chunk holds weighs most.
+        found_as: Terms of the index it stands for, each with a factor 0..1: itself with factor 1
+            where the index knows it, else the nearest spellings, else nothing.
+    """
+
+    text: str
+    weight: float
+    found_as: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that took part in the ranking, with what later stages need to know about it.
+
+    Attributes:
+        hit: The chunk, its final score and rank, and the stages it went through.
+        covered: float32, shape (question terms,): how surely the chunk holds each term, 0..1.
+        tokens: Token vectors of topic + text (a topic token has the span (-1, -1)), or None when
+            late interaction did not look at this chunk.
+        similarity: float32, shape (question tokens, passage tokens): cosines, or None likewise.
+    """
+
+    hit: Hit
+    covered: FloatMatrix
+    tokens: TokenVectors | None = None
+    similarity: FloatMatrix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What a search found and how.
+
+    Attributes:
+        hits: The sources to show, best first; the hits of the first candidates.
+        candidates: All candidates in their final order, near-duplicates taken out.
+        question: Token vectors of the question, windows of a long one joined.
+        terms: The question's keywords.
+        timings_ms: Stage name -> milliseconds.
+        notes: Keys of ``messages/answers.toml`` a person should be told.
+    """
+
+    query: Query
+    hits: tuple[Hit, ...]
+    candidates: tuple[Candidate, ...]
+    question: TokenVectors
+    terms: tuple[QuestionTerm, ...]
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
