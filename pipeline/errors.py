@@ -33,15 +33,17 @@
     ├── ExtraMissingError        an optional package is not installed
     ├── TextTooLongError         longer than the embedder's limit
     ├── PromptTooLongError       the prompt leaves no room for an answer
+    ├── AddressUnusableError     the server cannot listen where it should
     └── GeneratorError           the engine failed
 """
 
 from __future__ import annotations
 
-from pipeline.messages import text
+from pipeline.messages import Phrase, text
 from pipeline.types import Language
 
 __all__ = [
+    "AddressUnusableError",
     "BodyTooLargeError",
     "BusyError",
     "CancelledError",
@@ -81,7 +83,7 @@ class OtvetError(Exception):
     """Base of all errors shown to people; ``code`` names the entry in ``messages/errors.toml``.
 
     Args:
-        values: Fill the placeholders of message and hint.
+        values: Fill the placeholders of message and hint; a ``Phrase`` follows the language.
     """
 
     code = "internal"
@@ -92,11 +94,17 @@ class OtvetError(Exception):
 
     def message(self, language: Language = "en") -> str:
         """What went wrong."""
-        return text("errors", self.code, language, "", **self.values)
+        return text("errors", self.code, language, "", **self._words(language))
 
     def hint(self, language: Language = "en") -> str:
         """What to do next."""
-        return text("errors", self.code, language, "_hint", **self.values)
+        return text("errors", self.code, language, "_hint", **self._words(language))
+
+    def _words(self, language: Language) -> dict[str, object]:
+        return {
+            name: value.text(language) if isinstance(value, Phrase) else value
+            for name, value in self.values.items()
+        }
 
     def __str__(self) -> str:
         return f"{self.message()} {self.hint()}"
@@ -286,3 +294,9 @@ class GeneratorError(OtvetError):
     """Values: ``reason``."""
 
     code = "generator"
+
+
+class AddressUnusableError(OtvetError):
+    """Values: ``address``, ``reason``."""
+
+    code = "address_unusable"

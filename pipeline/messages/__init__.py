@@ -7,13 +7,15 @@ service itself says in a reply. The page keeps its texts in ``static/i18n``.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Literal
 
 from pipeline.types import Language
 
-__all__ = ["Kind", "entries", "text"]
+__all__ = ["Kind", "Phrase", "entries", "text"]
 
 Kind = Literal["errors", "cli", "answers"]
 
@@ -36,3 +38,20 @@ def text(kind: Kind, key: str, language: Language, part: str = "", **values: obj
         values: Placeholder values.
     """
     return entries(kind)[key][language + part].format(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A placeholder's value that is itself words: said in the language of the message around it.
+
+    Attributes:
+        key: Entry of ``answers.toml``.
+        values: Fill the placeholders of that entry.
+    """
+
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def text(self, language: Language) -> str:
+        """The phrase in one language."""
+        return text("answers", self.key, language, **self.values)
