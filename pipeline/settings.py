@@ -35,10 +35,10 @@ class _Section(BaseModel):
 class ServerSettings(_Section):
     """How the product is served."""
 
-    server: Literal["fastapi", "flask"] = "fastapi"
-    host: str = "127.0.0.1"
-    port: int = Field(8000, ge=1, le=65535)
-    allowed_hosts: tuple[str, ...] = ()
+    server: Literal["fastapi", "flask"] = Field("fastapi", description="which web framework serves")
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8000, ge=1, le=65535, description="port to listen on")
+    allowed_hosts: tuple[str, ...] = Field((), description="host names answered to besides loopback")
     queue_size: int = Field(8, ge=1, le=1000, description="answers waiting for the generator")
 
 
@@ -61,7 +61,7 @@ class SearchSettings(_Section):
 
     candidates: int = Field(30, ge=1, le=1000, description="candidates of each first stage")
     rerank: int = Field(20, ge=1, le=200, description="candidates that late interaction reorders")
-    fusion: Literal["zscore", "rrf"] = "zscore"
+    fusion: Literal["zscore", "rrf"] = Field("zscore", description="how dense and keyword lists are joined")
     refusal_threshold: float | None = Field(None, ge=0, le=1, description="None: the calibrated one")
 
 
@@ -69,19 +69,19 @@ class GeneratorSettings(_Section):
     """How text is generated."""
 
     model: str = Field("", description="empty: the profile's own")
-    context_tokens: int = Field(4096, ge=512, le=32768)
-    answer_tokens: int = Field(256, ge=16, le=2048)
-    temperature: float = Field(0.0, ge=0, le=2)
+    context_tokens: int = Field(4096, ge=512, le=32768, description="prompt and answer together")
+    answer_tokens: int = Field(256, ge=16, le=2048, description="tokens of an answer at most")
+    temperature: float = Field(0.0, ge=0, le=2, description="0: the same answer every time")
     threads: int = Field(0, ge=0, le=256, description="0: one a physical core")
 
 
 class Settings(_Section):
     """Everything a user can set."""
 
-    home: Path = Path()
-    models: Path = Path()
-    profile: Literal["auto", "embedded", "reference", "search"] = "auto"
-    language: Literal["ru", "en"] = "ru"
+    home: Path = Field(Path(), description="holds knowledge_base, embeddings and otvet.toml")
+    models: Path = Field(Path(), description="folder of the models")
+    profile: Literal["auto", "embedded", "reference", "search"] = Field("auto", description="set of models")
+    language: Literal["ru", "en"] = Field("ru", description="language of the command line")
     embedder: str = Field("", description="empty: the profile's own; a catalogue name or a folder")
     embedder_threads: int = Field(0, ge=0, le=256, description="0: one a physical core")
     cross_encoder: str = Field("", description="empty: the profile's own, if installed")
