@@ -88,7 +88,7 @@ def errors_table() -> str:
     rows = []
     for code, texts in entries("errors").items():
         error = of_code.get(code, OtvetError)()
-        status, left_with = problems.http_status(error), _console().exit_code(error)
+        status, left_with = problems.status_of(error), _console().exit_code(error)
         rows.append((f"`{code}`", str(status), str(left_with), texts["en"], texts["en_hint"]))
     return _table(("code", "HTTP", "exit", "message", "what to do"), rows)
 
