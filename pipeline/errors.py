@@ -27,9 +27,13 @@
     ├── ModelError
     │   ├── ModelMissingError
     │   ├── ModelDamagedError    size or SHA-256 differs
+    │   │   └── DownloadDamagedError  what was fetched is not what the catalogue names
     │   ├── ModelUnknownError    no such name in the catalogue
     │   ├── ConsentRequiredError a licence restricts use
+    │   ├── NoSpaceError         the disk is too full
     │   └── DownloadError
+    │       ├── PipMissingError  this Python has no pip
+    │       └── HubError         the model hub cannot be used
     ├── ExtraMissingError        an optional package is not installed
     ├── TextTooLongError         longer than the embedder's limit
     ├── PromptTooLongError       the prompt leaves no room for an answer
@@ -48,12 +52,14 @@ __all__ = [
     "BusyError",
     "CancelledError",
     "ConsentRequiredError",
+    "DownloadDamagedError",
     "DownloadError",
     "EmptyQuestionError",
     "ExtraMissingError",
     "ForbiddenHostError",
     "ForbiddenOriginError",
     "GeneratorError",
+    "HubError",
     "IndexDamagedError",
     "IndexLockedError",
     "IndexMismatchError",
@@ -66,9 +72,11 @@ __all__ = [
     "ModelError",
     "ModelMissingError",
     "ModelUnknownError",
+    "NoSpaceError",
     "NotFoundError",
     "NotReadyError",
     "OtvetError",
+    "PipMissingError",
     "PromptTooLongError",
     "QuestionTooLongError",
     "RequestError",
@@ -254,6 +262,18 @@ class ModelDamagedError(ModelError):
     code = "model_damaged"
 
 
+class DownloadDamagedError(ModelDamagedError):
+    """Values: ``path``, ``reason``."""
+
+    code = "download_damaged"
+
+
+class NoSpaceError(ModelError):
+    """Values: ``path``, ``needed`` and ``free`` in megabytes."""
+
+    code = "no_space"
+
+
 class ModelUnknownError(ModelError):
     """Values: ``model``, ``known``."""
 
@@ -270,6 +290,18 @@ class DownloadError(ModelError):
     """Values: ``what``, ``reason``."""
 
     code = "download"
+
+
+class PipMissingError(DownloadError):
+    """Values: ``what``, ``python``."""
+
+    code = "pip_missing"
+
+
+class HubError(DownloadError):
+    """Values: ``what``, ``reason``."""
+
+    code = "hub"
 
 
 class ExtraMissingError(OtvetError):

