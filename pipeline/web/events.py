@@ -1,0 +1,103 @@
+"""Server-sent events: sources at once, then the answer as it is written.
+
+The service blocks while it waits in the queue and reads the prompt. A thread of its own drives it,
+so that the connection carries a comment meanwhile: proxies keep it open, and a closed one is noticed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
+
+from pipeline.errors import CancelledError
+from pipeline.types import Event, Failed, Finished, Reply, Retrieved, Token
+from pipeline.web import jsontext
+
+__all__ = ["HEARTBEAT_S", "EventStream"]
+
+HEARTBEAT_S = 10.0
+_HEARTBEAT = b": waiting\n\n"
+
+Start = Callable[[Callable[[], bool]], Iterator[Event]]
+"""Starts the events; takes the function that tells when nobody wants them any more."""
+
+
+class EventStream(Iterator[bytes]):
+    """The events of one request as bytes; closing it cancels the request.
+
+    The constructor waits for the first event, so that an error known by then still becomes an HTTP
+    status.
+
+    Args:
+        start: Starts the events.
+        cancelled: True once the client has gone.
+        render: A reply as JSON values.
+        describe: An error as JSON values.
+        heartbeat_s: Seconds of silence after which a comment is sent.
+
+    Raises:
+        Exception: Whatever the service raised before its first event.
+    """
+
+    def __init__(
+        self,
+        start: Start,
+        cancelled: Callable[[], bool],
+        render: Callable[[Reply], dict[str, object]],
+        describe: Callable[[Exception], dict[str, object]],
+        heartbeat_s: float = HEARTBEAT_S,
+    ) -> None:
+        self._stop = threading.Event()
+        self._cancelled = cancelled
+        self._render = render
+        self._describe = describe
+        self._heartbeat_s = heartbeat_s
+        self._ended = False
+        self._queue: SimpleQueue[Event] = SimpleQueue()
+        threading.Thread(target=self._drive, args=(start,), name="ask-stream", daemon=True).start()
+        first = self._queue.get()
+        if isinstance(first, Failed):
+            raise first.error
+        self._next: Event | None = first
+
+    def __next__(self) -> bytes:
+        if self._ended or self._stop.is_set():
+            raise StopIteration
+        event, self._next = self._next, None
+        if event is None:
+            try:
+                event = self._queue.get(timeout=self._heartbeat_s)
+            except Empty:
+                return _HEARTBEAT
+        self._ended = isinstance(event, Finished | Failed)
+        return self._write(event)
+
+    def close(self) -> None:
+        """Nobody reads any more."""
+        self._stop.set()
+
+    def _unwanted(self) -> bool:
+        return self._stop.is_set() or self._cancelled()
+
+    def _drive(self, start: Start) -> None:
+        try:
+            for event in start(self._unwanted):
+                self._queue.put(event)
+        except Exception as error:  # noqa: BLE001 - it goes to the client, and to the log where it is a bug
+            self._queue.put(Failed(error))
+        else:
+            # After a last event nobody reads this one; without one the client must not wait for ever.
+            self._queue.put(Failed(CancelledError()))
+
+    def _write(self, event: Event) -> bytes:
+        match event:
+            case Retrieved(reply):
+                name, data = "sources", self._render(reply)
+            case Token(text):
+                name, data = "token", {"text": text}
+            case Finished(reply):
+                name, data = "done", self._render(reply)
+            case Failed(error):
+                name, data = "error", self._describe(error)
+        return f"event: {name}\ndata: ".encode() + jsontext.dumps(data) + b"\n\n"

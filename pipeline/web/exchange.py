@@ -1,0 +1,80 @@
+"""A request and a response as the neutral part sees them; the adapters translate both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pipeline.ports import Service
+from pipeline.settings import Settings
+from pipeline.types import Language
+
+__all__ = ["HTML", "JSON", "Context", "Request", "Response", "joined"]
+
+HTML = "text/html; charset=utf-8"
+JSON = "application/json; charset=utf-8"
+
+
+def joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Headers by name in lower case; those sent more than once joined with commas."""
+    found: dict[str, str] = {}
+    for written, value in headers:
+        name = written.lower()
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an adapter hands over.
+
+    Attributes:
+        path: Decoded path, for messages only; the adapter has already chosen the route.
+        query: The query string as sent, still percent-encoded.
+        headers: As ``joined`` gives them.
+        body: The bytes of the body, at most ``BODY_LIMIT`` + 1 of them.
+        scheme: ``http`` or ``https``.
+        client: Address of the caller, without port.
+        cancelled: True soon after the client has closed its connection.
+    """
+
+    method: str
+    path: str
+    query: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    scheme: str = "http"
+    client: str = ""
+    cancelled: Callable[[], bool] = lambda: False
+
+    @property
+    def base_url(self) -> str:
+        """The address of this server as the caller wrote it, without a final slash."""
+        return f"{self.scheme}://{self.headers.get('host', '')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What an adapter sends back; an iterator of bytes is sent piece by piece as it comes."""
+
+    status: int
+    body: bytes | Iterator[bytes]
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that an operation may look at.
+
+    Attributes:
+        params: Parts of the path that the route names.
+        language: Language of messages, by ``Accept-Language``, else by the settings.
+    """
+
+    request: Request
+    service: Service
+    settings: Settings
+    params: Mapping[str, str]
+    language: Language
+    request_id: str

@@ -1,0 +1,137 @@
+"""The contract in the form of OpenAPI, made from the tables that the servers work with."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline import __version__
+from pipeline.web.routes import ROUTES, Route
+from pipeline.web.schemas import FIELDS, FILTER_FIELDS, Field
+
+__all__ = ["document"]
+
+_TEXT: dict[str, object] = {"type": "string"}
+_NUMBER: dict[str, object] = {"type": "number"}
+_WHOLE: dict[str, object] = {"type": "integer"}
+_TEXTS: dict[str, object] = {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+_OUTCOMES = ["answered", "sources", "not_found", "generated", "partial"]
+_STAGE = {"name": _TEXT, "score": _NUMBER, "rank": _WHOLE}
+_SOURCE = {
+    "n": _WHOLE,
+    "title": _TEXT,
+    "link": _TEXT,
+    "file": _TEXT,
+    "quote": _TEXT,
+    "start": _WHOLE,
+    "end": _WHOLE,
+    "score": _NUMBER,
+    "page": {"type": ["integer", "null"]},
+    "chunk_id": _TEXT,
+    "stages": {"type": "array", "items": {"type": "object", "properties": _STAGE}},
+}
+_REPLY = {
+    "question": _TEXT,
+    "flags": {"type": "array", "items": _TEXT},
+    "answer": _TEXT,
+    "outcome": {"type": "string", "enum": _OUTCOMES},
+    "sources": {"type": "array", "items": {"type": "object", "properties": _SOURCE}},
+    "timings_ms": {"type": "object", "additionalProperties": _NUMBER},
+    "model": _TEXT,
+    "kb_version": _TEXT,
+    "request_id": _TEXT,
+    "notes": {"type": "array", "items": _TEXT},
+    "marks": {"type": "array", "items": {"type": "object"}},
+    "status": {"type": "string", "const": "ok"},
+}
+_PROBLEM = {
+    "error": _TEXT,
+    "message": _TEXT,
+    "hint": _TEXT,
+    "request_id": _TEXT,
+    "status": {"type": "string", "const": "error"},
+}
+_REPLIES = ("/ask", "/search")
+
+
+def document() -> dict[str, object]:
+    """The OpenAPI 3.1 document."""
+    schemas = {
+        "Question": {
+            "type": "object",
+            "required": ["question"],
+            "properties": {name: _schema(field) for name, field in FIELDS.items()},
+        },
+        "Reply": {"type": "object", "properties": _REPLY},
+        "Problem": {"type": "object", "properties": _PROBLEM},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Otvet", "version": __version__},
+        "paths": {_path(route): {route.method.lower(): _operation(route)} for route in ROUTES},
+        "components": {"schemas": schemas},
+    }
+
+
+def _path(route: Route) -> str:
+    return route.template.replace(":path", "")
+
+
+def _schema(field: Field) -> dict[str, object]:
+    about: dict[str, object] = {"description": field.about}
+    if field.default is not None:
+        about["default"] = field.default
+    match field.kind:
+        case "text":
+            limits = {"minLength": field.low, "maxLength": field.high} if field.high else {}
+            return _TEXT | limits | about
+        case "boolean":
+            return {"type": "boolean"} | about
+        case "integer" | "number":
+            return {"type": field.kind, "minimum": field.low, "maximum": field.high} | about
+        case "format":
+            return {"enum": [True, False, "html"]} | about
+        case "texts":
+            return _TEXTS | about
+        case "filter":
+            kinds: tuple[dict[str, object], ...] = (_TEXTS, _TEXTS, _TEXT, {"type": "object"})
+            properties = dict(zip(FILTER_FIELDS, kinds, strict=True))
+            return {"type": "object", "properties": properties, "additionalProperties": False} | about
+
+
+def _operation(route: Route) -> dict[str, object]:
+    found: dict[str, object] = {
+        "summary": route.about,
+        "operationId": route.operation.__name__,
+        "responses": {"200": _success(route), "default": _content("Problem", "An error")},
+    }
+    names = re.findall(r"\{(\w+)", route.template)
+    parameters = [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in names]
+    if route.template == "/search":
+        parameters += _search_parameters()
+    if parameters:
+        found["parameters"] = parameters
+    if route.method == "POST":
+        found["requestBody"] = {"required": True} | _content("Question")
+    return found
+
+
+def _search_parameters() -> list[dict[str, object]]:
+    names = {"q": "question"} | {name: name for name in ("top_k", "scores", "cross_encoder", "format")}
+    return [
+        {"name": name, "in": "query", "required": name == "q", "schema": _schema(FIELDS[field])}
+        for name, field in names.items()
+    ]
+
+
+def _success(route: Route) -> dict[str, object]:
+    if route.template in _REPLIES:
+        return _content("Reply", "The reply")
+    if route.template == "/ask/stream":
+        events = "Events sources, token, done (a Reply), error (a Problem)"
+        return {"description": events, "content": {"text/event-stream": {"schema": _TEXT}}}
+    return {"description": route.about}
+
+
+def _content(name: str, about: str = "") -> dict[str, object]:
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    return {"content": content} | ({"description": about} if about else {})

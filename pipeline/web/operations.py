@@ -1,0 +1,124 @@
+"""What each address does. An operation takes a context and returns a response, or raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import orjson
+
+from pipeline import __version__
+from pipeline.errors import GeneratorError, NotFoundError, NotReadyError
+from pipeline.messages import Phrase
+from pipeline.types import Reply
+from pipeline.web import jsontext, problems, replies, schemas
+from pipeline.web.bodies import read_object
+from pipeline.web.events import EventStream
+from pipeline.web.exchange import Context, Response
+from pipeline.web.files import page_file, static_file
+from pipeline.web.pages import source_page
+
+__all__ = ["ask", "health", "openapi", "page", "ready", "search", "source", "static", "status", "stream"]
+
+_CHUNK_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+def ask(context: Context) -> Response:
+    """``POST /ask``: the whole reply at once."""
+    parsed = _parsed(context, read_object(context.request.body, context.request.headers))
+    reply = context.service.ask(parsed.request, context.request.cancelled)
+    return Response(200, jsontext.dumps(_rendered(context, parsed, reply)))
+
+
+def stream(context: Context) -> Response:
+    """``POST /ask/stream``: the same as server-sent events."""
+    parsed = _parsed(context, read_object(context.request.body, context.request.headers))
+    events: Iterator[bytes] = EventStream(
+        lambda unwanted: context.service.stream(parsed.request, unwanted),
+        context.request.cancelled,
+        lambda reply: _rendered(context, parsed, reply),
+        lambda error: problems.problem(error, context.language, context.request_id),
+    )
+    # A proxy that gathers the answer before passing it on would undo the streaming.
+    return Response(200, events, "text/event-stream; charset=utf-8", {"X-Accel-Buffering": "no"})
+
+
+def search(context: Context) -> Response:
+    """``GET /search``: sources only; the fields of ``POST /ask`` as parameters, ``q`` for the question."""
+    fields = schemas.from_query(context.request.query) | {"use_RAG": False}
+    parsed = _parsed(context, fields)
+    reply = context.service.ask(parsed.request, context.request.cancelled)
+    return Response(200, jsontext.dumps(_rendered(context, parsed, reply)))
+
+
+def source(context: Context) -> Response:
+    """``GET /source/{chunk_id}``: the passage highlighted in its document."""
+    chunk_id = context.params["chunk_id"]
+    if _CHUNK_ID.fullmatch(chunk_id) is None:
+        raise NotFoundError(what=chunk_id[:200])
+    return source_page(context.service.source(chunk_id), context.language)
+
+
+def health(context: Context) -> Response:
+    """``GET /health``: the process answers, and its generator is not stuck.
+
+    Raises:
+        GeneratorError: ``status()["stuck"]`` of the service is true.
+    """
+    if context.service.status().get("stuck"):
+        raise GeneratorError(reason="stuck")
+    return Response(200, jsontext.dumps({"status": "ok"}))
+
+
+def ready(context: Context) -> Response:
+    """``GET /ready``: a search can be answered.
+
+    Raises:
+        NotReadyError: Not yet.
+    """
+    if not context.service.ready():
+        raise NotReadyError(what=Phrase("loading"))
+    return Response(200, jsontext.dumps({"ready": True, "status": "ok"}))
+
+
+def status(context: Context) -> Response:
+    """``GET /status``: models, index, queue and memory."""
+    found = {"version": __version__, "ready": context.service.ready()} | context.service.status()
+    found.pop("status", None)
+    return Response(200, jsontext.dumps(found | {"status": "ok"}))
+
+
+def page(context: Context) -> Response:
+    """``GET /``: the page."""
+    return page_file("index.html", context.request.headers)
+
+
+def static(context: Context) -> Response:
+    """``GET /static/…``: the page's files."""
+    return static_file(context.params["path"], context.request.headers)
+
+
+def openapi(context: Context) -> Response:
+    """``GET /openapi.json``: this contract for programs."""
+    from pipeline.web.openapi import document
+
+    return Response(200, orjson.dumps(document()))
+
+
+def _parsed(context: Context, fields: dict[str, object]) -> schemas.Parsed:
+    return schemas.parse(
+        fields,
+        language=context.language,
+        client=context.request.client,
+        request_id=context.request_id,
+    )
+
+
+def _rendered(context: Context, parsed: schemas.Parsed, reply: Reply) -> dict[str, object]:
+    return replies.render(
+        reply,
+        base_url=context.request.base_url,
+        style=parsed.format,
+        language=context.language,
+        notes=parsed.notes,
+    )

@@ -1,0 +1,66 @@
+"""The table of addresses. Both servers register it line by line; nothing else answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipeline.web import operations
+from pipeline.web.exchange import Context, Response
+
+__all__ = ["METHODS", "ROUTES", "Route", "allowed_methods"]
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One address and what it does.
+
+    Attributes:
+        template: Path with ``{name}`` for one step and ``{name:path}`` for all that follows.
+        method: ``GET`` (``HEAD`` comes with it) or ``POST``.
+    """
+
+    template: str
+    method: str
+    operation: Callable[[Context], Response]
+    about: str
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All methods that the address answers."""
+        return ("GET", "HEAD", "OPTIONS") if self.method == "GET" else (self.method, "OPTIONS")
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """The template with and without a final slash: both answer directly, never with a redirect."""
+        bare = self.template == "/" or self.template.endswith(":path}")
+        return (self.template,) if bare else (self.template, f"{self.template}/")
+
+
+ROUTES = (
+    Route("/", "GET", operations.page, "The page"),
+    Route("/ask", "POST", operations.ask, "Ask: the whole reply at once"),
+    Route("/ask/stream", "POST", operations.stream, "Ask: server-sent events"),
+    Route("/search", "GET", operations.search, "Sources only"),
+    Route("/source/{chunk_id}", "GET", operations.source, "A passage highlighted in its document"),
+    Route("/health", "GET", operations.health, "Alive"),
+    Route("/ready", "GET", operations.ready, "Models and index are loaded"),
+    Route("/status", "GET", operations.status, "Models, index, queue, memory"),
+    Route("/openapi.json", "GET", operations.openapi, "This contract"),
+    Route("/static/{path:path}", "GET", operations.static, "Files of the page"),
+)
+
+
+def allowed_methods(path: str) -> tuple[str, ...]:
+    """Methods that a path answers; empty where there is no such path."""
+    found = (route.methods for route in ROUTES if _pattern(route).fullmatch(path))
+    return tuple(sorted({method for methods in found for method in methods}))
+
+
+def _pattern(route: Route) -> re.Pattern[str]:
+    pattern = re.sub(r"\{\w+\}", "[^/]+", route.template.replace(".", r"\."))
+    pattern = re.sub(r"\{\w+:path\}", ".+", pattern)
+    return re.compile(pattern if len(route.templates) == 1 else f"{pattern}/?")

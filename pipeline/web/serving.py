@@ -1,0 +1,179 @@
+"""Running either application on a real socket, until Ctrl-C.
+
+Waitress serves Flask: its development server opens a thread for every connection and is not meant
+for use. Both servers keep idle connections equally long, name no software in their answers, and
+take a socket that is already bound, so that a busy port is told before anything is loaded.
+"""
+
+from __future__ import annotations
+
+import errno
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pipeline.errors import AddressUnusableError
+from pipeline.messages import Phrase
+from pipeline.settings import Settings
+
+__all__ = ["FastapiServer", "FlaskServer", "listen", "run_fastapi", "run_flask", "spare_threads"]
+
+# 1C keeps a connection as long as the object lives and fails when it finds it closed.
+_KEEP_ALIVE_S = 120
+# Past its queue the service refuses at once, so short requests always find a thread among these.
+_SPARE_THREADS = 16
+# A body over the limit of the contract is still read up to here, so that its sender, which reads
+# only after having written all of it, finds the answer 413 and not a broken connection.
+_DISCARDED_BYTES = 32 << 20
+_SHUTDOWN_S = 3
+
+_REASONS = {
+    errno.EADDRINUSE: "port_in_use",
+    errno.EACCES: "port_forbidden",
+    errno.EADDRNOTAVAIL: "host_not_here",
+}
+
+
+def spare_threads(settings: Settings) -> int:
+    """Threads that let every request of a full queue wait and short ones pass."""
+    return settings.server.queue_size + _SPARE_THREADS
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A bound, listening socket; port 0 takes any free one.
+
+    Raises:
+        AddressUnusableError: The port is taken or forbidden, or the address is not this machine's.
+    """
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as error:
+        raise AddressUnusableError(address=address, reason=Phrase("host_not_here")) from error
+    found = socket.socket(family, kind, protocol)
+    try:
+        if sys.platform == "win32":
+            # There SO_REUSEADDR would let two servers share a port, each getting some requests.
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(place)
+        found.listen(128)
+    except OSError as error:
+        found.close()
+        key = _REASONS.get(error.errno or 0)
+        reason = Phrase(key) if key else error.strerror or str(error)
+        raise AddressUnusableError(address=address, reason=reason) from error
+    return found
+
+
+class FastapiServer:
+    """Uvicorn on a bound socket."""
+
+    def __init__(self, app: Callable[..., Any], bound: socket.socket) -> None:
+        import uvicorn
+
+        self._bound = bound
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                # One parser whatever else is installed, so that both servers stay comparable.
+                http="h11",
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_S,
+                timeout_graceful_shutdown=_SHUTDOWN_S,
+            )
+        )
+
+    def run(self) -> None:
+        """Serve until ``stop``, Ctrl-C or a termination signal; then close the socket."""
+        try:
+            self._server.run(sockets=[self._bound])
+        except KeyboardInterrupt:
+            return
+        finally:
+            self._bound.close()
+
+    def stop(self) -> None:
+        """Ask ``run`` to end; may be called from any thread."""
+        self._server.should_exit = True
+
+
+class FlaskServer:
+    """Waitress on a bound socket."""
+
+    def __init__(self, app: Callable[..., Any], bound: socket.socket, threads: int) -> None:
+        import waitress
+
+        self._map: dict[int, Any] = {}
+        self._stopping = threading.Event()
+        self._use_poll = hasattr(select, "poll")
+        self._server = waitress.create_server(
+            app,
+            map=self._map,
+            sockets=[bound],
+            threads=threads,
+            ident=None,
+            channel_timeout=_KEEP_ALIVE_S,
+            # Without it the end of a connection is noticed only when something is written to it.
+            channel_request_lookahead=1,
+            connection_limit=400,
+            asyncore_use_poll=self._use_poll,
+            max_request_body_size=_DISCARDED_BYTES,
+        )
+
+    def run(self) -> None:
+        """Serve until ``stop``, Ctrl-C or a termination signal; then close the socket."""
+        from waitress import wasyncore
+
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, lambda *_: self.stop())
+        try:
+            while not self._stopping.is_set():
+                wasyncore.loop(timeout=1, use_poll=self._use_poll, map=self._map, count=1)
+        except KeyboardInterrupt:
+            return
+        finally:
+            # Closed connections cancel the requests that still run, so the threads end soon.
+            for channel in list(self._server.active_channels.values()):
+                channel.handle_close()
+            self._server.task_dispatcher.shutdown(timeout=_SHUTDOWN_S)
+            wasyncore.close_all(self._map)
+
+    def stop(self) -> None:
+        """Ask ``run`` to end; may be called from any thread."""
+        self._stopping.set()
+        self._server.pull_trigger()
+
+
+def run_fastapi(app: Callable[..., Any], host: str, port: int) -> None:
+    """Serve an ASGI application until Ctrl-C.
+
+    Raises:
+        AddressUnusableError: Nothing can listen there.
+    """
+    FastapiServer(app, listen(host, port)).run()
+
+
+def run_flask(app: Callable[..., Any], host: str, port: int, threads: int = 24) -> None:
+    """Serve a WSGI application until Ctrl-C.
+
+    Args:
+        app: The application.
+        host: A name or an address of this machine.
+        port: 0 takes any free one.
+        threads: ``spare_threads`` of the settings.
+
+    Raises:
+        AddressUnusableError: Nothing can listen there.
+    """
+    FlaskServer(app, listen(host, port), threads).run()
