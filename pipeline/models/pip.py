@@ -6,10 +6,12 @@ is installed.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline.errors import DownloadError, PipMissingError
@@ -91,11 +93,11 @@ def _run(command: Sequence[str], log: Path, tick: Callable[[], None]) -> int:
 
 def _bytes_in(folder: Path) -> int:
     total = 0
-    for path in folder.rglob("*.whl*"):
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:
-            continue  # pip moved it between listing and looking
+    # os.walk and not rglob: folders vanish while pip works, and only the former passes over that.
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(place, name).stat().st_size
     return total
 
 
