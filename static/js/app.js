@@ -1,0 +1,173 @@
+// One state, one draw. Phases: empty → typing → asking → answered | stopped | failed.
+
+import { ask } from "./api.js";
+import { showAnswer } from "./answer.js";
+import { failure, showButton, showFlags, showFoot, showStatus, startClock } from "./chrome.js";
+import { byId } from "./dom.js";
+import { hintSource, lightSource, listenToCards, returnToCitation, showSources } from "./evidence.js";
+import { choose, currentLanguage, speak, t } from "./i18n.js";
+import { recall, remember } from "./memory.js";
+import { untilReady } from "./readiness.js";
+import { Typing } from "./typing.js";
+
+const question = byId("question");
+const ai = byId("ai");
+const blank = { phase: "empty", asked: "", preview: null, found: null, draft: "", reply: null, error: null, useRag: false, stale: false };
+const server = { state: "unknown", error: null, askWhenReady: false };
+let page = { ...blank };
+let kept = null; // the last answer, shown again when its question is back in the box
+let running = null;
+
+const typing = new Typing(
+  (text, reply) => set({ ...blank, phase: "typing", asked: text, preview: reply }),
+  (error) => { if (error.code === "offline" || error.code === "not_ready") watchServer(); },
+);
+
+function set(changes) {
+  page = { ...page, ...changes };
+  draw();
+}
+
+function draw() {
+  const { phase, preview, found, reply, error } = page;
+  const last = reply ?? found ?? preview;
+  document.documentElement.dataset.server = server.state;
+  byId("welcome").hidden = phase !== "empty";
+  showSources(last?.sources ?? [], { question: last?.question ?? page.asked, title: t(last?.outcome === "not_found" ? "nearest" : "sources_heading"), stale: page.stale });
+  showAnswer(page);
+  showFlags(last?.flags);
+  showFoot(last);
+  showButton(phase === "asking");
+  showStatus(statusText(), phase === "asking" || server.state === "loading");
+  drawFailure(error);
+}
+
+function drawFailure(error) {
+  const old = byId("failure");
+  if (!error) old?.remove();
+  else if (old?.dataset.of !== error.message) {
+    old?.remove();
+    const node = failure(error, () => start(page.asked));
+    node.dataset.of = error.message;
+    byId("evidence").before(node);
+  }
+}
+
+function statusText() {
+  const { phase, preview, found, draft, reply } = page;
+  if (server.state === "offline") return t("error_offline");
+  if (server.state === "loading" && phase !== "asking") {
+    return server.askWhenReady ? t("will_ask") : server.error?.message || t("loading");
+  }
+  if (phase === "typing") return t(preview.sources.length ? "found" : "found_none", { count: preview.sources.length });
+  if (phase === "asking") return t(!found ? "searching" : draft ? "writing" : "reading", { count: found?.sources.length });
+  if (phase === "stopped") return t("stopped");
+  if (phase === "failed") return t("failed");
+  if (phase === "answered") return t(`status_${reply.outcome}`, { count: reply.sources.length });
+  return "";
+}
+
+async function start(text) {
+  if (!text.trim()) return question.focus();
+  stop();
+  typing.stop();
+  if (server.state !== "ready") {
+    server.askWhenReady = true;
+    return draw();
+  }
+  const mine = new AbortController();
+  running = mine;
+  const stopClock = startClock();
+  // What is shown stays in place, dimmed if it belongs to other words, until the reply brings its own.
+  const preview = page.reply ?? page.found ?? page.preview;
+  set({ ...blank, phase: "asking", asked: text, useRag: ai.checked, preview, stale: page.asked !== text });
+  try {
+    for await (const { name, data } of ask(text, ai.checked, mine.signal)) {
+      if (running !== mine) return;
+      if (name === "sources") set({ found: data, stale: false });
+      if (name === "token") addToken(data.text);
+      if (name === "done") set({ phase: "answered", reply: data, stale: false });
+    }
+    kept = page;
+  } catch (error) {
+    if (running !== mine) return;
+    set({ phase: "failed", error, ...forgetStale() });
+    if (error.code === "offline" || error.code === "not_ready") watchServer();
+  } finally {
+    stopClock();
+    if (running === mine) running = null;
+  }
+}
+
+let frame = 0;
+function addToken(text) {
+  page = { ...page, draft: page.draft + text };
+  frame ||= requestAnimationFrame(() => { frame = 0; draw(); });
+}
+
+function stop() {
+  if (!running) return false;
+  running.abort();
+  running = null;
+  set({ phase: "stopped", ...forgetStale() });
+  return true;
+}
+
+const forgetStale = () => (page.stale ? { preview: null, stale: false } : {});
+
+function typed() {
+  const text = question.value;
+  server.askWhenReady = false;
+  if (running) return; // the evidence of a running answer stays beside it
+  if (kept && text.trim() === kept.asked.trim()) { typing.stop(); return set(kept); }
+  typing.changed(text);
+  if (!text.trim()) set({ ...blank });
+}
+
+async function watchServer() {
+  if (server.watching) return;
+  server.watching = true;
+  await untilReady((state, error) => {
+    if (state === server.state && error?.message === server.error?.message) return;
+    Object.assign(server, { state, error });
+    draw();
+  });
+  server.watching = false;
+  if (server.askWhenReady) { server.askWhenReady = false; start(question.value); }
+}
+
+function listen() {
+  byId("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (running) stop(); else start(question.value);
+  });
+  question.addEventListener("input", typed);
+  question.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (!running || question.value !== page.asked) start(question.value); // a second Enter is not a second question
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing && (stop() || returnToCitation())) event.preventDefault();
+  });
+  ai.addEventListener("change", () => remember("ai", ai.checked ? "on" : "off"));
+  for (const button of document.querySelectorAll("[data-language]")) {
+    button.addEventListener("click", async () => { await choose(button.dataset.language); draw(); });
+  }
+  const cited = (event) => event.target.closest?.(".cite");
+  byId("answer").addEventListener("click", (event) => {
+    const link = cited(event);
+    if (link) { event.preventDefault(); lightSource(Number(link.dataset.n), link); }
+  });
+  for (const [name, on] of [["pointerover", true], ["pointerout", false]]) {
+    byId("answer").addEventListener(name, (event) => { if (cited(event)) hintSource(cited(event).dataset.n, on); });
+  }
+  listenToCards();
+}
+
+ai.checked = recall("ai") !== "off";
+listen();
+await speak(currentLanguage());
+draw();
+watchServer();
+if (question.value) typed(); // the browser kept a question over a reload

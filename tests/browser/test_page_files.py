@@ -1,0 +1,108 @@
+"""The page's files by themselves, without a browser: texts, policy, weight."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+STATIC = ROOT / "static"
+INDEX = (ROOT / "templates" / "index.html").read_text(encoding="utf-8")
+TEXTS = {
+    language: json.loads((STATIC / "i18n" / f"{language}.json").read_text(encoding="utf-8"))
+    for language in ("ru", "en")
+}
+SCRIPTS = {path.name: path.read_text(encoding="utf-8") for path in sorted((STATIC / "js").glob("*.js"))}
+BUDGET = 100_000
+
+
+class Texts(HTMLParser):
+    """Collects what the file says for every data-text, data-label and data-placeholder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: dict[str, str] = {}
+        self.open: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.open = values.get("data-text")
+        if self.open:
+            self.said[self.open] = ""
+        if "data-label" in values:
+            self.said[values["data-label"]] = values["aria-label"]
+        if "data-placeholder" in values:
+            self.said[values["data-placeholder"]] = values["placeholder"]
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.said[self.open] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = None
+
+
+def placeholders(text: Any) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", json.dumps(text)))
+
+
+def test_both_languages_have_the_same_texts_and_placeholders() -> None:
+    assert list(TEXTS["ru"]) == list(TEXTS["en"])
+    for key, text in TEXTS["ru"].items():
+        assert placeholders(text) == placeholders(TEXTS["en"][key]), key
+    assert all(
+        set(text) == {"one", "few", "many", "other"}
+        for text in TEXTS["ru"].values()
+        if isinstance(text, dict)
+    )
+    assert all(set(text) == {"one", "other"} for text in TEXTS["en"].values() if isinstance(text, dict))
+
+
+def test_the_file_says_in_russian_what_the_texts_say() -> None:
+    """So nothing changes on the first paint of a Russian page."""
+    parser = Texts()
+    parser.feed(INDEX)
+    assert parser.said
+    assert parser.said == {key: TEXTS["ru"][key] for key in parser.said}
+
+
+def test_every_text_asked_for_exists_and_every_text_is_used() -> None:
+    code = "\n".join(SCRIPTS.values())
+    named = set(re.findall(r'"(\w+)"', code)) | set(
+        re.findall(r'data-(?:text|label|placeholder)="(\w+)"', INDEX)
+    )
+    prefixes = tuple(re.findall(r"`(\w+_)\$\{", code))
+    asked = set(re.findall(r'\bt\("(\w+)"', code))
+    assert asked <= set(TEXTS["ru"])
+    assert {key for key in TEXTS["ru"] if key not in named and not key.startswith(prefixes)} == set()
+
+
+def test_no_inline_script_or_style_and_nothing_from_outside() -> None:
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", INDEX)
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', INDEX)
+    assert all(address.startswith(("/static/", "#")) for address in addresses)
+    for address in addresses:
+        if address.startswith("/static/"):
+            assert (ROOT / address.lstrip("/")).is_file(), address
+    for path in (STATIC / "css").glob("*.css"):
+        assert not re.search(r"url\(|@import", path.read_text(encoding="utf-8")), path.name
+
+
+def test_no_markup_is_ever_made_from_text() -> None:
+    for name, code in SCRIPTS.items():
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc", code
+        ), name
+
+
+def test_the_page_is_light() -> None:
+    files = [ROOT / "templates" / "index.html", *STATIC.rglob("*.*")]
+    assert sum(path.stat().st_size for path in files) < BUDGET
+
+
+def test_files_hold_one_idea() -> None:
+    for path in [*STATIC.rglob("*.css"), *STATIC.rglob("*.js")]:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 250, path.name
