@@ -1,0 +1,86 @@
+"""Measured speed of the generator: what estimates and ``/status`` are made of."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from pipeline.generators.stats import GenerationStats, ReportsStats
+
+__all__ = ["Meter"]
+
+FIRST_GUESS_S = 5.0
+"""Seconds a text is taken to need before one was measured."""
+
+WEIGHT = 0.3
+"""Weight of the newest measurement in the running means."""
+
+
+class Meter:
+    """Running means over finished texts. Written by the worker's thread only, read by any."""
+
+    def __init__(self) -> None:
+        self._seconds: float | None = None
+        self._prefill_rate: float | None = None
+        self._decode_rate: float | None = None
+        self._finished = 0
+        self._started: float | None = None
+        self._beat = 0.0
+
+    def start(self) -> None:
+        """A text is begun."""
+        self._started = self._beat = time.monotonic()
+
+    def beat(self) -> None:
+        """A piece of it has come."""
+        self._beat = time.monotonic()
+
+    def stop(self) -> None:
+        """It is over, in whatever way."""
+        self._started = None
+
+    def finish(self, generator: object, *, complete: bool) -> None:
+        """Take the measurements of a text that went well; an incomplete one says nothing about its length."""
+        if isinstance(generator, ReportsStats):
+            self._take_rates(generator.stats)
+        if complete and self._started is not None:
+            self._finished += 1
+            self._seconds = _mean(self._seconds, time.monotonic() - self._started)
+
+    def estimate_s(self, texts: int) -> float:
+        """Seconds until so many texts are finished."""
+        started = self._started
+        spent = time.monotonic() - started if started is not None else 0.0
+        return max(0.0, texts * self._mean_s() - min(spent, self._mean_s())) if texts else 0.0
+
+    def retry_after_s(self) -> int:
+        """Whole seconds until a place in a full line is likely to be free, at least 1."""
+        return max(1, math.ceil(self.estimate_s(1)))
+
+    def status(self) -> dict[str, object]:
+        """The means, and how long the text being written has been silent (None when idle)."""
+        silent = time.monotonic() - self._beat if self._started is not None else None
+        return {
+            "finished": self._finished,
+            "mean_s": _rounded(self._seconds),
+            "silent_s": _rounded(silent),
+            "prefill_tokens_per_s": _rounded(self._prefill_rate),
+            "decode_tokens_per_s": _rounded(self._decode_rate),
+        }
+
+    def _mean_s(self) -> float:
+        return FIRST_GUESS_S if self._seconds is None else self._seconds
+
+    def _take_rates(self, stats: GenerationStats) -> None:
+        if stats.prompt_tokens - stats.reused_tokens > 8:  # a few tokens take a whole pass: not a rate
+            self._prefill_rate = _mean(self._prefill_rate, stats.prefill_rate)
+        if stats.answer_tokens > 1:
+            self._decode_rate = _mean(self._decode_rate, stats.decode_rate)
+
+
+def _mean(mean: float | None, value: float) -> float:
+    return value if mean is None else (1 - WEIGHT) * mean + WEIGHT * value
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,108 @@
+"""One suite over every generator: what the port promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import PromptTooLongError
+from pipeline.generators.llama_cpp import LlamaCppGenerator
+from pipeline.generators.scripted import ScriptedGenerator
+from pipeline.models import gguf_file
+from pipeline.ports import ChatMessage, Generator, Sampling
+
+CONTEXT = 512
+QUESTION = [ChatMessage("system", "Answer briefly."), ChatMessage("user", "Count from one to ten in words.")]
+COUNTING = "one, two, three, four, five, six, seven, eight, nine, ten — готово."
+
+
+@pytest.fixture(scope="module")
+def small_llama(models_folder: Path) -> Iterator[LlamaCppGenerator]:
+    generator = LlamaCppGenerator(
+        gguf_file(models_folder / "smollm2-135m-instruct"), context_tokens=CONTEXT, threads=1
+    )
+    yield generator
+    generator.close()
+
+
+@pytest.fixture(params=["scripted", pytest.param("llama", marks=pytest.mark.models)])
+def generator(request: pytest.FixtureRequest) -> Generator:
+    if request.param == "scripted":
+        return ScriptedGenerator([COUNTING], context_tokens=CONTEXT)
+    return request.getfixturevalue("small_llama")
+
+
+def _never() -> bool:
+    return False
+
+
+def _after(calls: int) -> Callable[[], bool]:
+    count = iter(range(10**9))
+    return lambda: next(count) >= calls
+
+
+def test_the_spec_does_not_change(generator: Generator) -> None:
+    spec = generator.spec
+    assert spec.id
+    assert spec.context_tokens == CONTEXT
+    list(generator.generate(QUESTION, Sampling(max_tokens=2), _never))
+    assert generator.spec == spec
+
+
+def test_pieces_are_text_and_never_empty(generator: Generator) -> None:
+    pieces = list(generator.generate(QUESTION, Sampling(max_tokens=24), _never))
+    assert pieces
+    assert all(pieces)
+    assert "".join(pieces).encode()
+
+
+def test_the_same_call_gives_the_same_text_at_temperature_0(generator: Generator) -> None:
+    texts = {"".join(generator.generate(QUESTION, Sampling(max_tokens=24), _never)) for _ in range(3)}
+    assert len(texts) == 1
+
+
+def test_no_more_tokens_than_asked_for(generator: Generator) -> None:
+    text = "".join(generator.generate(QUESTION, Sampling(max_tokens=3), _never))
+    assert generator.count_tokens(text) <= 3
+
+
+def test_a_stop_string_ends_the_text_and_is_not_in_it(generator: Generator) -> None:
+    whole = "".join(generator.generate(QUESTION, Sampling(max_tokens=24), _never))
+    stop = whole[6:9]
+    text = "".join(generator.generate(QUESTION, Sampling(max_tokens=24, stop=(stop,)), _never))
+    assert text == whole[: whole.index(stop)]
+
+
+def test_cancelled_ends_without_error(generator: Generator) -> None:
+    assert list(generator.generate(QUESTION, Sampling(), lambda: True)) == []
+    some = list(generator.generate(QUESTION, Sampling(max_tokens=24), _after(5)))
+    assert len("".join(some).split()) <= 5
+
+
+def test_works_after_a_text_was_left_in_the_middle(generator: Generator) -> None:
+    """Case 27."""
+    whole = "".join(generator.generate(QUESTION, Sampling(max_tokens=24), _never))
+    pieces = generator.generate(QUESTION, Sampling(max_tokens=24), _never)
+    next(pieces)
+    del pieces
+    assert "".join(generator.generate(QUESTION, Sampling(max_tokens=24), _never)) == whole
+
+
+def test_a_prompt_that_leaves_no_room_is_refused(generator: Generator) -> None:
+    """Case 25: far too long, exactly the context, and one token less."""
+    overhead = len(generator.prompt_tokens([ChatMessage("user", "")])) if _is_llama(generator) else 0
+    for tokens in (20_000, CONTEXT - overhead, CONTEXT - overhead - (1 if _is_llama(generator) else 0)):
+        with pytest.raises(PromptTooLongError):
+            list(generator.generate([ChatMessage("user", " word" * tokens)], Sampling(), _never))
+    assert list(generator.generate(QUESTION, Sampling(max_tokens=2), _never))
+
+
+def test_tokens_of_a_text(generator: Generator) -> None:
+    assert generator.count_tokens("") == 0
+    assert 1 <= generator.count_tokens("one") < generator.count_tokens("one two three four five")
+
+
+def _is_llama(generator: Generator) -> bool:
+    return isinstance(generator, LlamaCppGenerator)
