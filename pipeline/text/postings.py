@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.index import Postings
+from pipeline.text.stems import keyword_terms
+from pipeline.types import Chunk
 
-__all__ = ["build_postings"]
+__all__ = ["build_postings", "chunk_postings"]
 
 
 def build_postings(texts: Sequence[Sequence[str]]) -> Postings:
@@ -38,3 +40,8 @@ def build_postings(texts: Sequence[Sequence[str]]) -> Postings:
         counts=counts[order],
         lengths=np.array([len(text) for text in texts], dtype=np.int32),
     )
+
+
+def chunk_postings(chunks: Sequence[Chunk]) -> Postings:
+    """Postings over topic and text of chunks, in row order."""
+    return build_postings([keyword_terms(f"{chunk.topic}\n{chunk.text}") for chunk in chunks])

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pipeline.text.fences import FenceTracker
+
 __all__ = ["split_sentences"]
 
 Span = tuple[int, int]
@@ -33,7 +35,6 @@ _YEAR_LIKE = frozenset(("г", "с", "ч", "д", "п", "ст", "см", "мин"))
 _CANDIDATE = re.compile(r"""(?:[.!?…]+["»”’')\]*_`]*(?=\s))|[。！？]+""")
 _WORD_BEFORE = re.compile(r"[\w.\-]+$")
 _OPENING = "«\"“‘'([{—–-*_`>„ \t\n"
-_FENCE = re.compile(r"^\s{0,3}(?:[-*+]\s+|\d+[.)]\s+)?\s*(```+|~~~+)")
 _WHOLE_LINE = re.compile(r"^\s*(?:#{1,6}\s|\|)")
 _NEW_ITEM = re.compile(r"^\s*(?:[-*+•–—]\s|\d{1,3}[.)]\s|[a-zа-яё]\)\s|>|\[)", re.IGNORECASE)
 _WRAPPED_LINE = 50  # a line this long without an end of sentence was wrapped by an editor
@@ -54,33 +55,24 @@ def split_sentences(text: str) -> list[Span]:
 
 def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
     """Paragraphs and lines that stand on their own: (start, end, must not be split)."""
-    fence = ""
+    fences = FenceTracker()
     begin: int | None = None
     previous = ""
     position = 0
     for line in text.splitlines(keepends=True):
         start, end = position, position + len(line)
         position = end
-        marker = _FENCE.match(line)
-        alone = bool(fence or marker or _WHOLE_LINE.match(line))
+        alone = fences.is_code(line) or bool(_WHOLE_LINE.match(line))
         if begin is not None and (alone or not line.strip() or not _continues(previous, line)):
             yield begin, start, False
             begin = None
         if alone:
             yield start, end, True
-            fence = _fence_after(fence, marker.group(1) if marker else "")
         elif line.strip() and begin is None:
             begin = start
         previous = line
     if begin is not None:
         yield begin, len(text), False
-
-
-def _fence_after(fence: str, marker: str) -> str:
-    if not fence:
-        return marker
-    closes = marker and marker[0] == fence[0] and len(marker) >= len(fence)
-    return "" if closes else fence
 
 
 def _continues(previous: str, line: str) -> bool:

@@ -1,1 +1,1 @@
-"""Readers, one file format a module."""
+"""Readers: one file format a module, each a function ``(path, file) -> list[Document]``."""

@@ -1,0 +1,74 @@
+"""Files of the knowledge base, in a fixed order, nothing outside of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.ingest.reasons import reason
+from pipeline.messages import Phrase
+
+__all__ = ["Found", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something in the knowledge base.
+
+    Attributes:
+        file: Its name inside the knowledge base, with forward slashes.
+        path: Where it is.
+        skip: Why it cannot be read, or None for a regular file.
+    """
+
+    file: str
+    path: Path
+    skip: Phrase | None = None
+
+
+def scan(knowledge_base: Path) -> list[Found]:
+    """Everything that is not hidden, sorted by name; links are named, never followed (case 37).
+
+    A folder that cannot be opened is one entry with its reason. A knowledge base that does not
+    exist is an empty one.
+    """
+    root = knowledge_base.resolve()
+    found: list[Found] = []
+
+    def unopened(error: OSError) -> None:
+        path = Path(error.filename)
+        if path != root or path.exists():
+            found.append(_found(root, path, reason("unopened", error.strerror or "?")))
+
+    for folder, folders, files in os.walk(root, onerror=unopened):
+        here = Path(folder)
+        for name in (name for name in folders if not name.startswith(".") and (here / name).is_symlink()):
+            found.append(_found(root, here / name, _link_reason(root, here / name)))
+        folders[:] = [n for n in folders if not n.startswith(".") and not (here / n).is_symlink()]
+        for name in (name for name in files if not name.startswith(".")):
+            found.append(_found(root, here / name, _file_reason(root, here / name)))
+    return sorted(found, key=lambda item: item.file)
+
+
+def _found(root: Path, path: Path, skip: Phrase | None) -> Found:
+    file = path.relative_to(root).as_posix()
+    try:
+        file.encode()
+    except UnicodeEncodeError:
+        return Found(file.encode("utf-8", "replace").decode(), path, reason("name"))
+    return Found(file, path, skip)
+
+
+def _file_reason(root: Path, path: Path) -> Phrase | None:
+    if path.is_symlink():
+        return _link_reason(root, path)
+    return None if path.is_file() else reason("not_regular")
+
+
+def _link_reason(root: Path, path: Path) -> Phrase:
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # RuntimeError: a loop, before Python 3.13
+        return reason("link_broken")
+    return reason("link_inside" if target.is_relative_to(root) else "link_outside")

@@ -1,0 +1,158 @@
+"""The JSON files of an index, read so that they are known to belong together."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from pipeline.errors import IndexDamagedError, IndexMismatchError, IndexMissingError
+from pipeline.index import FORMAT_VERSION, Manifest
+from pipeline.messages import Phrase
+from pipeline.ports import EmbedderSpec
+from pipeline.stores import records
+from pipeline.stores.switch import MARKER, current, recover
+
+__all__ = [
+    "CHUNKS",
+    "DOCUMENTS",
+    "EMBEDDINGS",
+    "MANIFEST",
+    "Head",
+    "Parts",
+    "check_embedder",
+    "damaged",
+    "parsed",
+    "read_head",
+    "read_parts",
+    "with_checksum",
+]
+
+MANIFEST, CHUNKS, DOCUMENTS, EMBEDDINGS = "manifest.json", "chunks.json", "documents.json", "embeddings.json"
+_RETRIES = 5  # a reader may meet a writer in the middle of its renames
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The manifest with what only the store needs."""
+
+    manifest: Manifest
+    checksums: Mapping[str, str]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Files whose checksums agree with the manifest."""
+
+    manifest: Manifest
+    count: int
+    checksum: str
+    chunks: bytes
+    documents: bytes
+
+
+def read_parts(folder: Path, expected: EmbedderSpec | None) -> Parts:
+    """Everything but the vectors.
+
+    Raises:
+        IndexMissingError: There is no index in this folder.
+        IndexDamagedError: A file is missing, cut, or not the one the manifest records.
+        IndexMismatchError: The index is of another format or embedder.
+    """
+    for _ in range(_RETRIES):
+        recover(folder)
+        seen = _stamp(folder)
+        try:
+            return _read_once(folder, expected)
+        except IndexDamagedError:
+            if not (folder / MARKER).exists() and _stamp(folder) == seen:
+                raise  # nobody is writing here: the damage is real
+        time.sleep(0.05)
+    return _read_once(folder, expected)
+
+
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = (folder / MANIFEST).stat()
+    except FileNotFoundError:
+        return None
+    return status.st_mtime_ns, status.st_ino
+
+
+def _read_once(folder: Path, expected: EmbedderSpec | None) -> Parts:
+    head = read_head(folder, expected)
+    chunks = with_checksum(current(folder, CHUNKS), head.checksums[CHUNKS])
+    documents = with_checksum(current(folder, DOCUMENTS), head.checksums[DOCUMENTS])
+    return Parts(head.manifest, head.count, head.checksums[EMBEDDINGS], chunks, documents)
+
+
+def read_head(folder: Path, expected: EmbedderSpec | None) -> Head:
+    """The manifest, checked; raises as `read_parts`."""
+    path = current(folder, MANIFEST)
+    if not path.is_file():
+        if any(current(folder, name).is_file() for name in (CHUNKS, DOCUMENTS, EMBEDDINGS)):
+            raise IndexDamagedError(path=path, reason=Phrase("index_no_file"))
+        raise IndexMissingError(path=folder)
+    record = parsed(path, path.read_bytes())
+    if (
+        isinstance(record, dict)
+        and isinstance(record.get("format"), int)
+        and record["format"] != FORMAT_VERSION
+    ):
+        raise _mismatch("format", record["format"], FORMAT_VERSION)
+    try:
+        head = Head(
+            records.manifest_from(record), *records.sums_from(record, (CHUNKS, DOCUMENTS, EMBEDDINGS))
+        )
+    except records.BadRecordError as error:
+        raise damaged(path, str(error)) from error
+    if expected is not None:
+        check_embedder(head.manifest, expected)
+    return head
+
+
+def check_embedder(manifest: Manifest, expected: EmbedderSpec) -> None:
+    """Refuse an index made by another embedder (case 21); raises `IndexMismatchError`."""
+    pairs = (
+        ("embedder", manifest.embedder_id, expected.id),
+        ("dimension", manifest.dimension, expected.dimension),
+        ("prefixes", manifest.prefix_scheme, expected.prefix_scheme),
+    )
+    for what, found, wanted in pairs:
+        if found != wanted:
+            raise _mismatch(what, found, wanted)
+
+
+def with_checksum(path: Path, checksum: str) -> bytes:
+    """A file's bytes if they have this SHA-256, else `IndexDamagedError`."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise IndexDamagedError(path=path, reason=Phrase("index_no_file")) from error
+    if hashlib.sha256(data).hexdigest() != checksum:
+        parsed(path, data)  # a cut file is better named as one
+        raise IndexDamagedError(path=path, reason=Phrase("index_changed"))
+    return data
+
+
+def parsed(path: Path, data: bytes) -> object:
+    """The JSON value of a file's bytes, or `IndexDamagedError`."""
+    try:
+        value: object = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise IndexDamagedError(path=path, reason=Phrase("index_not_json")) from error
+    return value
+
+
+def damaged(path: Path, detail: str) -> IndexDamagedError:
+    """An error that names what in a file was not expected."""
+    return IndexDamagedError(path=path, reason=Phrase("index_shape", {"detail": detail}))
+
+
+def _mismatch(what: str, found: object, expected: object) -> IndexMismatchError:
+    return IndexMismatchError(what=Phrase(f"index_what_{what}"), found=found, expected=expected)

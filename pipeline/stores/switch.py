@@ -1,0 +1,109 @@
+"""Several files replaced as one: a crash at any point leaves all the old ones or all the new ones.
+
+1. every file is written beside the old one as ``<name>.new`` and flushed to the disk;
+2. a marker that names them is put in place with one rename: from here on the new files count;
+3. each ``.new`` is renamed over its old file; 4. the marker is removed.
+
+A reader that finds the marker finishes steps 3 and 4, or, where it may not write, reads the
+``.new`` files in their place. Without a marker, ``.new`` files are leftovers and count for nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+__all__ = ["MARKER", "READ_ONLY", "commit", "current", "recover", "stage", "write_durably"]
+
+MARKER = "switch.json"
+READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
+_ATTEMPTS = 20  # Windows refuses to replace a file while another process reads it
+
+
+def stage(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Step 1. Overwrites leftovers of an interrupted run."""
+    for name, data in contents.items():
+        write_durably(folder / f"{name}.new", data)
+    _flush_folder(folder)
+
+
+def commit(folder: Path, names: Sequence[str]) -> None:
+    """Steps 2 to 4 for staged files."""
+    draft = folder / f"{MARKER}.new"
+    write_durably(draft, orjson.dumps(list(names)))
+    _replace(draft, folder / MARKER)
+    _flush_folder(folder)
+    _finish(folder, names)
+
+
+def recover(folder: Path) -> None:
+    """Finish a committed switch that was interrupted; where that is not allowed, change nothing."""
+    names = _committed(folder)
+    if names:
+        try:
+            _finish(folder, names)
+        except OSError as error:
+            if error.errno not in READ_ONLY:
+                raise  # else `current` reads through the marker
+
+
+def current(folder: Path, name: str) -> Path:
+    """Where the current content of a file is."""
+    staged = folder / f"{name}.new"
+    return staged if name in _committed(folder) and staged.is_file() else folder / name
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write a file and wait until it is on the disk."""
+    with path.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _committed(folder: Path) -> list[str]:
+    try:
+        names = orjson.loads((folder / MARKER).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return []  # no marker; a damaged one cannot come from here, and checksums tell what is current
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _finish(folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        staged = folder / f"{name}.new"
+        if staged.is_file():
+            _replace(staged, folder / name)
+    _flush_folder(folder)
+    (folder / MARKER).unlink(missing_ok=True)
+    _flush_folder(folder)
+
+
+def _replace(source: Path, target: Path) -> None:
+    for attempt in range(_ATTEMPTS):
+        try:
+            source.replace(target)
+        except FileNotFoundError:
+            return  # another process finished the same switch first
+        except PermissionError:
+            if os.name != "nt" or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make renames durable; Windows has no such call and does it itself."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
