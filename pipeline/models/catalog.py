@@ -22,6 +22,8 @@ __all__ = [
     "Part",
     "ProfileEntry",
     "ProfileName",
+    "RelativePath",
+    "Transport",
     "profile_models",
 ]
 
@@ -41,6 +43,7 @@ def _plain_relative(path: str) -> str:
 
 
 RelativePath = Annotated[str, AfterValidator(_plain_relative)]
+"""A path that stays inside the folder it is joined to."""
 
 
 class _Record(BaseModel):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pipeline.models.catalog import ModelEntry, ModelFile
 from pipeline.models.files import BLOCK, difference, flush_to_disk
-from pipeline.models.layout import RECORD, InstallRecord, read_record
+from pipeline.models.layout import InstallRecord, read_record
 from pipeline.models.progress import Reporter
 
 __all__ = ["adopt_file", "finished_copy"]
 
 
 def adopt_file(
-    file: ModelFile, entry: ModelEntry, folder: Path, target: Path, reporter: Reporter, *, link: bool = False
+    file: ModelFile, entry: ModelEntry, folder: Path, staging: Path, reporter: Reporter, *, link: bool = False
 ) -> bool:
-    """Take a file from a folder if a fitting one is there.
+    """Take a file from a folder into ``staging/ready`` if a fitting one is there.
 
     A file fits when its size and SHA-256 are those of the catalogue; where the catalogue knows
     neither, its name must do.
@@ -28,7 +27,7 @@ def adopt_file(
         entry: Its model.
         folder: Looked into under the file's own name, its name on the hub, and a subfolder of the
             model's name.
-        target: Where it is put.
+        staging: Working folder of this model.
         reporter: Shows checking and copying.
         link: A hard link will do where the disk can make one (both names on one disk).
     """
@@ -37,7 +36,8 @@ def adopt_file(
             continue
         checking = reporter.task("check", file.path, file.size)
         if difference(candidate, file.size, file.sha256, checking) is None:
-            _place(candidate, target, reporter, link=link)
+            unfinished = staging / "partial" / (file.path + ".copy")
+            _place(candidate, staging / "ready" / file.path, unfinished, reporter, link=link)
             return True
     return False
 
@@ -53,11 +53,10 @@ def finished_copy(entry: ModelEntry, folder: Path, target: Path, reporter: Repor
         if record is None or (record.name, record.convert) != (entry.name, entry.convert):
             continue
         for path, file in record.files.items():
-            source = home / PurePosixPath(path).name
+            source = home / path
             if not source.is_file() or difference(source, file.size, file.sha256) is not None:
                 return None
-            _place(source, target / source.name, reporter)
-        shutil.copyfile(home / RECORD, target / RECORD)
+            _place(source, target / path, target / (path + ".copy"), reporter)
         return record
     return None
 
@@ -71,9 +70,9 @@ def _candidates(file: ModelFile, entry: ModelEntry, folder: Path) -> Iterator[Pa
             yield home / name
 
 
-def _place(source: Path, target: Path, reporter: Reporter, *, link: bool = False) -> None:
+def _place(source: Path, target: Path, unfinished: Path, reporter: Reporter, *, link: bool = False) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(target.name + ".copy")
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.unlink(missing_ok=True)
     if link:
         try:

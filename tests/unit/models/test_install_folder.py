@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import types
 from pathlib import Path
@@ -168,3 +169,40 @@ def test_a_new_conversion_makes_the_old_product_out_of_date(models, tmp_path, co
     install(models, NAME, catalog=converted_model(), source=stick)
     plain = model([hub_file("source.bin", "source.bin", SOURCE)], role="embedder")
     assert installed(models, NAME, plain) is None
+
+
+def test_a_copy_that_was_cut_off_leaves_nothing_in_the_model(shelf, models, tmp_path, monkeypatch):
+    catalog, whole = three_parts(shelf)
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    (stick / "weights.gguf").write_bytes(whole)
+    module = sys.modules["pipeline.models.folder"]
+
+    def interrupted(source, target, reporter):
+        target.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_copy", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        install(models, NAME, catalog=catalog, source=stick)
+    folder = install(models, NAME, catalog=catalog)
+    assert sorted(path.name for path in folder.iterdir()) == ["installed.json", "weights.gguf"]
+
+
+def test_a_record_that_leads_out_of_its_folder_is_not_followed(models, tmp_path, convert):
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    (stick / "secret").write_bytes(b"s")
+    evil = stick / NAME
+    evil.mkdir()
+    record = {
+        "name": NAME,
+        "source": "folder",
+        "license": "MIT",
+        "convert": "e5",
+        "files": {"../secret": {"size": 1, "sha256": sha256(b"s")}},
+    }
+    (evil / "installed.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(ModelError):
+        install(models, NAME, catalog=converted_model(), source=stick)
+    assert not (models / ".staging" / NAME / "secret").exists()
