@@ -5,6 +5,11 @@ import { byId, el, patch } from "./dom.js";
 import { duration, has, t } from "./i18n.js";
 import { answerNodes, markedTexts } from "./words.js";
 
+// What the server calls the model of an answer that no model wrote.
+const NO_MODEL = "extractive";
+
+let current = null; // the reply that the copy button takes
+
 const TIPS = ["tip_words", "tip_short", "tip_keyword", "tip_base"];
 
 function voice(kind, name, badges, actions) {
@@ -14,8 +19,8 @@ function voice(kind, name, badges, actions) {
   return box;
 }
 
-function copyButton(reply) {
-  return el("button", { type: "button", class: "quiet-button copy", onclick: (event) => copyText(reply, event.currentTarget) }, t("copy"));
+function copyButton() {
+  return el("button", { type: "button", class: "quiet-button copy", onclick: (event) => copyText(current, event.currentTarget) }, t("copy"));
 }
 
 const badge = (text, warning = false) => el("span", { class: warning ? "badge warning" : "badge" }, text);
@@ -26,33 +31,34 @@ const BADGES = {
   stopped: () => [badge(t("badge_stopped"), true)],
 };
 
-/** What the panel holds: {found, draft, reply, phase}; see app.js for the phases. */
+/** Show {found, draft, reply}; what `found` says is always in the documents' words. See app.js for the phases. */
 export function showAnswer({ phase, found, draft, reply, useRag }) {
   const visible = ["asking", "answered", "stopped", "failed"].includes(phase) && (found || reply || phase === "asking");
   byId("answer").hidden = !visible;
   if (!visible) return;
+  current = reply;
   const last = reply ?? found;
   const refused = last?.outcome === "not_found";
-  const plainSources = reply?.outcome === "sources";
-  const quotes = plainSources ? reply : found?.outcome === "sources" ? found : null;
+  const quoted = reply && (reply.model === NO_MODEL || reply.outcome === "sources");
+  const quotes = quoted ? reply : found;
   const panels = [];
-  if (quotes?.answer && !refused) panels.push(documentsVoice(quotes, plainSources));
-  const modelWords = reply && !plainSources && !refused ? reply : null;
-  if (useRag && !refused && (modelWords || phase === "asking" || draft)) panels.push(modelVoice(phase, draft, modelWords, last));
+  if (quotes?.answer && !refused) panels.push(documentsVoice(quotes, quoted));
+  const modelWords = reply && !quoted && !refused ? reply : null;
+  if (useRag && !refused && (modelWords || phase === "asking" || (draft && !reply))) panels.push(modelVoice(phase, draft, modelWords, last));
   keepPanels(panels);
   patch(byId("notices"), notices(last, refused));
   patch(byId("timings"), reply ? timings(reply.timings_ms) : []);
 }
 
 function documentsVoice(reply, final) {
-  const box = voice("documents", t("voice_documents"), [], final ? [copyButton(reply)] : []);
+  const box = voice("documents", t("voice_documents"), [], final ? [copyButton()] : []);
   box.lastChild.append(...answerNodes(reply.answer, reply.sources));
   return box;
 }
 
 function modelVoice(phase, draft, reply, last) {
   const outcome = phase === "stopped" ? "stopped" : reply?.outcome;
-  const box = voice("model", t("voice_model"), BADGES[outcome]?.() ?? [], reply ? [copyButton(reply)] : []);
+  const box = voice("model", t("voice_model"), BADGES[outcome]?.() ?? [], reply ? [copyButton()] : []);
   if (phase === "asking" && draft) box.classList.add("writing");
   const text = reply ? reply.answer : draft;
   const nodes = text ? answerNodes(text, last?.sources ?? [], reply?.marks ?? []) : [el("p", { class: "waiting" }, t("waiting"))];

@@ -28,7 +28,7 @@ export function showFlags(flags = []) {
 export function showFoot(reply) {
   if (!reply) return;
   const parts = [["model", "foot_model"], ["kb_version", "foot_base"], ["request_id", "foot_request"]];
-  patch(byId("foot"), parts.filter(([name]) => reply[name]).map(([name, key]) => el("span", {}, t(key, { value: reply[name] }))));
+  patch(byId("foot"), parts.filter(([name]) => reply[name]).map(([name, key]) => el("span", {}, t(key, { value: name === "model" && reply.model === "extractive" ? t("no_model") : reply[name] }))));
 }
 
 export function failure(error, retry) {

@@ -68,9 +68,10 @@ def chromium(profile: Path) -> Iterator[webdriver.Chrome]:
 class Page:
     """Otvet's page at ``address``."""
 
-    def __init__(self, driver: webdriver.Chrome, address: str) -> None:
+    def __init__(self, driver: webdriver.Chrome, address: str, patience_s: float = PATIENCE_S) -> None:
         self.driver = driver
         self.address = address
+        self.patience_s = patience_s
 
     def open(self, language: str | None = "ru", ready: bool = True) -> Page:
         """Open with a chosen language remembered, or None for what the browser prefers."""
@@ -95,7 +96,7 @@ class Page:
         return self.driver.execute_script(script, *values)
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
-        return WebDriverWait(self.driver, PATIENCE_S, poll_frequency=0.03).until(
+        return WebDriverWait(self.driver, self.patience_s, poll_frequency=0.03).until(
             lambda _: condition(), message=f"waited for: {what}"
         )
 

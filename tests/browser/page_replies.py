@@ -63,7 +63,9 @@ def reply(outcome: str = "sources", answer: str | None = None, **changes: Any) -
         "outcome": outcome,
         "sources": [source(1), source(2), source(3)],
         "timings_ms": {"search": 11.4, "total": 12.6},
-        "model": "Qwen2.5-Coder-1.5B-Instruct Q4_K_M",
+        "model": "extractive"
+        if outcome in ("sources", "not_found")
+        else "Qwen2.5-Coder-1.5B-Instruct Q4_K_M",
         "kb_version": "3f9a2c71",
         "request_id": "a1b2c3d4",
     }

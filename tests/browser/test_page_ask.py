@@ -153,6 +153,20 @@ def test_without_the_switch_only_the_documents_speak_and_the_choice_is_remembere
     assert not page.one("#ai").is_selected()
 
 
+def test_where_no_model_wrote_the_answer_none_is_named(page: Page, script: Script) -> None:
+    """A draft that the deadline cut is never left standing unchecked."""
+    last = reply("answered", model="extractive", notes=["Время вышло: показаны слова документов."])
+    script.streams[QUESTION] = [("sources", reply()), ("token", {"text": "Отпуск дли"}), ("done", last)]
+    page.open()
+    page.ask(QUESTION)
+    page.wait_text("#status", "Ответ готов")
+    assert page.all(".model") == []
+    assert page.seen(".documents .words").startswith("Ежегодный оплачиваемый отпуск")
+    assert page.seen("#notices") == "Время вышло: показаны слова документов."
+    assert "Модель: не понадобилась" in page.seen("#foot")
+    assert page.one(".documents .copy").is_displayed()
+
+
 def test_not_found_shows_the_nearest_places_and_what_to_try(page: Page, script: Script) -> None:
     refusal = reply("not_found", "О борще в базе ничего нет.", question="рецепт борща")
     script.streams["рецепт борща"] = [("sources", refusal), ("done", refusal)]
