@@ -8,6 +8,7 @@
     │   ├── QuestionTooLongError
     │   ├── InvalidRequestError  a field has a wrong type or value
     │   ├── MalformedBodyError   the body is not JSON in a known encoding
+    │   ├── MalformedHttpError   the request is no HTTP
     │   ├── UnsupportedMediaTypeError
     │   ├── BodyTooLargeError
     │   ├── ForbiddenHostError   Host is not this machine
@@ -67,6 +68,7 @@ __all__ = [
     "IndexUnusableError",
     "InvalidRequestError",
     "MalformedBodyError",
+    "MalformedHttpError",
     "MethodNotAllowedError",
     "ModelDamagedError",
     "ModelError",
@@ -146,6 +148,12 @@ class MalformedBodyError(RequestError):
     """Values: ``reason``."""
 
     code = "malformed_body"
+
+
+class MalformedHttpError(RequestError):
+    """No values."""
+
+    code = "malformed_http"
 
 
 class UnsupportedMediaTypeError(RequestError):

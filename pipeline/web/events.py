@@ -16,6 +16,7 @@ from pipeline.web import jsontext
 
 __all__ = ["HEARTBEAT_S", "EventStream"]
 
+# Seconds of silence after which a comment is sent.
 HEARTBEAT_S = 10.0
 _HEARTBEAT = b": waiting\n\n"
 
@@ -34,7 +35,6 @@ class EventStream(Iterator[bytes]):
         cancelled: True once the client has gone.
         render: A reply as JSON values.
         describe: An error as JSON values.
-        heartbeat_s: Seconds of silence after which a comment is sent.
 
     Raises:
         Exception: Whatever the service raised before its first event.
@@ -46,13 +46,11 @@ class EventStream(Iterator[bytes]):
         cancelled: Callable[[], bool],
         render: Callable[[Reply], dict[str, object]],
         describe: Callable[[Exception], dict[str, object]],
-        heartbeat_s: float = HEARTBEAT_S,
     ) -> None:
         self._stop = threading.Event()
         self._cancelled = cancelled
         self._render = render
         self._describe = describe
-        self._heartbeat_s = heartbeat_s
         self._ended = False
         self._queue: SimpleQueue[Event] = SimpleQueue()
         threading.Thread(target=self._drive, args=(start,), name="ask-stream", daemon=True).start()
@@ -67,7 +65,7 @@ class EventStream(Iterator[bytes]):
         event, self._next = self._next, None
         if event is None:
             try:
-                event = self._queue.get(timeout=self._heartbeat_s)
+                event = self._queue.get(timeout=HEARTBEAT_S)
             except Empty:
                 return _HEARTBEAT
         self._ended = isinstance(event, Finished | Failed)

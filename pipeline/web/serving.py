@@ -8,6 +8,7 @@ take a socket that is already bound, so that a busy port is told before anything
 from __future__ import annotations
 
 import errno
+import logging
 import select
 import signal
 import socket
@@ -19,6 +20,8 @@ from typing import Any
 from pipeline.errors import AddressUnusableError
 from pipeline.messages import Phrase
 from pipeline.settings import Settings
+from pipeline.types import Language
+from pipeline.web.malformed import uvicorn_protocol, waitress_channel
 
 __all__ = ["FastapiServer", "FlaskServer", "listen", "run_fastapi", "run_flask", "spare_threads"]
 
@@ -74,15 +77,22 @@ def listen(host: str, port: int) -> socket.socket:
 class FastapiServer:
     """Uvicorn on a bound socket."""
 
-    def __init__(self, app: Callable[..., Any], bound: socket.socket) -> None:
+    def __init__(self, app: Callable[..., Any], bound: socket.socket, language: Language = "ru") -> None:
         import uvicorn
 
+        class Server(uvicorn.Server):
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                # Closed connections cancel the requests that still run, so the end comes soon.
+                for connection in list(self.server_state.connections):
+                    connection.transport.close()
+                await super().shutdown(sockets)
+
         self._bound = bound
-        self._server = uvicorn.Server(
+        self._server = Server(
             uvicorn.Config(
                 app,
                 # One parser whatever else is installed, so that both servers stay comparable.
-                http="h11",
+                http=uvicorn_protocol(language),
                 ws="none",
                 lifespan="on",
                 log_config=None,
@@ -96,6 +106,8 @@ class FastapiServer:
 
     def run(self) -> None:
         """Serve until ``stop``, Ctrl-C or a termination signal; then close the socket."""
+        # Uvicorn handles the signal itself and then raises it again for this handler.
+        _end_on_termination(self.stop)
         try:
             self._server.run(sockets=[self._bound])
         except KeyboardInterrupt:
@@ -111,9 +123,13 @@ class FastapiServer:
 class FlaskServer:
     """Waitress on a bound socket."""
 
-    def __init__(self, app: Callable[..., Any], bound: socket.socket, threads: int) -> None:
+    def __init__(
+        self, app: Callable[..., Any], bound: socket.socket, threads: int, language: Language = "ru"
+    ) -> None:
         import waitress
 
+        # It warns of every request that waits a moment for a thread.
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._map: dict[int, Any] = {}
         self._stopping = threading.Event()
         self._use_poll = hasattr(select, "poll")
@@ -130,13 +146,13 @@ class FlaskServer:
             asyncore_use_poll=self._use_poll,
             max_request_body_size=_DISCARDED_BYTES,
         )
+        self._server.channel_class = waitress_channel(language)
 
     def run(self) -> None:
         """Serve until ``stop``, Ctrl-C or a termination signal; then close the socket."""
         from waitress import wasyncore
 
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, lambda *_: self.stop())
+        _end_on_termination(self.stop)
         try:
             while not self._stopping.is_set():
                 wasyncore.loop(timeout=1, use_poll=self._use_poll, map=self._map, count=1)
@@ -155,25 +171,27 @@ class FlaskServer:
         self._server.pull_trigger()
 
 
-def run_fastapi(app: Callable[..., Any], host: str, port: int) -> None:
-    """Serve an ASGI application until Ctrl-C.
+def _end_on_termination(stop: Callable[[], None]) -> None:
+    """Make a termination signal end ``run`` as Ctrl-C does, so that its caller can clean up."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: stop())
+
+
+def run_fastapi(app: Callable[..., Any], settings: Settings) -> None:
+    """Serve an ASGI application where the settings say, until Ctrl-C.
 
     Raises:
         AddressUnusableError: Nothing can listen there.
     """
-    FastapiServer(app, listen(host, port)).run()
+    server = settings.server
+    FastapiServer(app, listen(server.host, server.port), settings.language).run()
 
 
-def run_flask(app: Callable[..., Any], host: str, port: int, threads: int = 24) -> None:
-    """Serve a WSGI application until Ctrl-C.
-
-    Args:
-        app: The application.
-        host: A name or an address of this machine.
-        port: 0 takes any free one.
-        threads: ``spare_threads`` of the settings.
+def run_flask(app: Callable[..., Any], settings: Settings) -> None:
+    """Serve a WSGI application where the settings say, until Ctrl-C.
 
     Raises:
         AddressUnusableError: Nothing can listen there.
     """
-    FlaskServer(app, listen(host, port), threads).run()
+    server = settings.server
+    FlaskServer(app, listen(server.host, server.port), spare_threads(settings), settings.language).run()

@@ -99,8 +99,11 @@ class Site:
     ) -> Response:
         check_host(request.headers, self.settings.server)
         check_origin(request.method, request.headers)
+        # Starlette lets an empty "{path}" through, Flask does not.
+        if route is not None and "" in params.values():
+            raise NotFoundError(what=request.path[:200])
         allowed = allowed_methods(request.path) if route is None else route.methods
-        if not allowed:
+        if not allowed or (route is None and request.method in allowed):
             raise NotFoundError(what=request.path[:200])
         if request.method == "OPTIONS":
             return Response(204, b"", headers={"Allow": ", ".join(allowed)})
