@@ -109,7 +109,7 @@ def _utf16(data: bytes, encoding: str) -> Decoded | None:
     text = _try(data, encoding) if len(data) % 2 == 0 else None
     if not text or _control_share(text) > 0.02:
         return None
-    known = sum(c.isascii() or c.lower() in _LETTER_SCORE or c in _COMMON_SIGNS for c in text)
+    known = sum(ord(c) < 0x250 or c.lower() in _LETTER_SCORE or c in _COMMON_SIGNS for c in text)
     return Decoded(text, encoding) if known >= 0.9 * len(text) else None
 
 

@@ -81,7 +81,7 @@ def _terms_of(token: str) -> tuple[str, ...]:
 def _terms_of_piece(piece: str) -> tuple[str, ...]:
     folded = fold(piece)
     if _LOOKALIKE_CODE.fullmatch(folded):
-        folded = folded.translate(_LOOKALIKES)
+        piece = folded = folded.translate(_LOOKALIKES)
     if piece.isdigit():
         return (folded,)
     parts = _CAMEL.findall(piece)
