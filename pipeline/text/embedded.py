@@ -15,7 +15,7 @@ from pipeline.types import Chunk, IntMatrix
 
 __all__ = ["TOPIC_CHARACTERS", "EmbeddedText", "embedded_text", "embedded_topic", "embedded_with_map"]
 
-TOPIC_CHARACTERS = 300
+TOPIC_CHARACTERS = 240
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def test_sections_without_text_are_no_blocks(tmp_path: Path) -> None:
 
 def test_front_matter_is_metadata(tmp_path: Path) -> None:
     text = (
-        "---\ntitle: \"Правила: отпуск\"\ntags: [кадры, отпуск]\nlink: https://example.org/a\n"
+        '---\ntitle: "Правила: отпуск"\ntags: [кадры, отпуск]\nlink: https://example.org/a\n'
         "version: 3\nrate: 1.5\nactive: true\nowner: Анна\n---\nТекст"
     )
     document = read(tmp_path, text)
@@ -93,7 +93,9 @@ def test_two_rulers_are_no_front_matter(tmp_path: Path) -> None:
     assert read(tmp_path, "---\nПросто текст\n---\nДальше").text.startswith("---\nПросто")
 
 
-@pytest.mark.parametrize("link", ["javascript:alert(1)", "file:///etc/passwd", "http://", "http://a b", "ftp://a"])
+@pytest.mark.parametrize(
+    "link", ["javascript:alert(1)", "file:///etc/passwd", "http://", "http://a b", "ftp://a"]
+)
 def test_only_web_links_are_kept(tmp_path: Path, link: str) -> None:
     assert read(tmp_path, f"---\nlink: {link}\n---\nТекст").link is None
 

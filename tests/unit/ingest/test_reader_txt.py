@@ -35,7 +35,6 @@ Press the button.
 """
 
 
-
 def test_every_topic_is_a_block(tmp_path: Path) -> None:
     document = read(tmp_path, BLOCKS)
     rows = [(b.topic, b.link, b.tags, document.text[b.start : b.end]) for b in document.blocks]
