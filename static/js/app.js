@@ -1,4 +1,4 @@
-// One state, one draw. Phases: empty → typing → asking → answered | stopped | failed.
+// One state, one draw. Phases: empty → typing → asking → answered | stopped | failed | waiting (for the models).
 
 import { ask } from "./api.js";
 import { showAnswer } from "./answer.js";
@@ -36,7 +36,7 @@ function draw() {
   showSources(last?.sources ?? [], { question: last?.question ?? page.asked, title: t(last?.outcome === "not_found" ? "nearest" : "sources_heading"), stale: page.stale });
   showAnswer(page);
   showFlags(last?.flags);
-  showFoot(last);
+  showFoot(last, Boolean(reply));
   showButton(phase === "asking");
   showStatus(statusText(), phase === "asking" || server.state === "loading");
   drawFailure(error);
@@ -55,7 +55,7 @@ function drawFailure(error) {
 
 function statusText() {
   const { phase, preview, found, draft, reply } = page;
-  if (server.state === "offline") return t("error_offline");
+  if (server.state === "offline" && phase !== "asking") return t("error_offline");
   if (server.state === "loading" && phase !== "asking") {
     return server.askWhenReady ? t("will_ask") : server.error?.message || t("loading");
   }
@@ -71,10 +71,7 @@ async function start(text) {
   if (!text.trim()) return question.focus();
   stop();
   typing.stop();
-  if (server.state !== "ready") {
-    server.askWhenReady = true;
-    return draw();
-  }
+  server.askWhenReady = false;
   const mine = new AbortController();
   running = mine;
   const stopClock = startClock();
@@ -91,12 +88,19 @@ async function start(text) {
     kept = page;
   } catch (error) {
     if (running !== mine) return;
-    set({ phase: "failed", error, ...forgetStale() });
-    if (error.code === "offline" || error.code === "not_ready") watchServer();
+    if (error.code === "not_ready") waitForModels(text);
+    else set({ phase: "failed", error, ...forgetStale() });
+    if (error.code === "offline") watchServer();
   } finally {
     stopClock();
     if (running === mine) running = null;
   }
+}
+
+function waitForModels(text) {
+  Object.assign(server, { state: "loading", askWhenReady: true });
+  set({ ...blank, phase: "waiting", asked: text });
+  watchServer();
 }
 
 let frame = 0;

@@ -25,10 +25,11 @@ export function showFlags(flags = []) {
   patch(byId("flags"), items);
 }
 
-export function showFoot(reply) {
+/** What stands behind the reply; which model wrote is known once it is `final`. */
+export function showFoot(reply, final) {
   if (!reply) return;
   const parts = [["model", "foot_model"], ["kb_version", "foot_base"], ["request_id", "foot_request"]];
-  patch(byId("foot"), parts.filter(([name]) => reply[name]).map(([name, key]) => el("span", {}, t(key, { value: name === "model" && reply.model === "extractive" ? t("no_model") : reply[name] }))));
+  patch(byId("foot"), parts.filter(([name]) => reply[name] && (name !== "model" || final)).map(([name, key]) => el("span", {}, t(key, { value: name === "model" && reply.model === "extractive" ? t("no_model") : reply[name] }))));
 }
 
 export function failure(error, retry) {

@@ -26,6 +26,7 @@ TYPES = {
     ".json": "application/json",
     ".svg": "image/svg+xml",
 }
+NOT_READY = error("not_ready", "Загружается модель.", "Подождите.")
 PATIENCE_S = 20.0
 
 
@@ -75,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
             case "ready" if self.script.ready:
                 self._json(200, {"ready": True, "status": "ok"})
             case "ready":
-                self._json(503, error("not_ready", "Загружается модель.", "Подождите."))
+                self._json(503, NOT_READY)
             case "search":
                 self._search(parse_qs(url.query)["q"][0])
             case "favicon.ico":  # Chromium asks when a test opens a bare file
@@ -90,6 +91,8 @@ class Handler(BaseHTTPRequestHandler):
         question = body["question"]
         if question in self.script.failures:
             self._json(*self.script.failures[question])
+        elif not self.script.ready:
+            self._json(503, NOT_READY)
         else:
             self._stream(self.script.streams[question])
 

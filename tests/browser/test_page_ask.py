@@ -340,7 +340,29 @@ def test_while_models_load_the_page_says_so_and_asks_when_they_are_ready(page: P
     page.wait_text("#status", "Загружается модель.")
     page.ask(QUESTION)
     page.wait_text("#status", "Вопрос будет задан, как только они будут готовы")
-    assert script.asked == []
+    assert page.all("#failure") == []
     script.ready = True
     page.wait_text("#status", "Ответ готов")
+    assert len(script.asked) == 2
+
+
+def test_while_models_load_an_edited_question_is_not_asked_by_itself(page: Page, script: Script) -> None:
+    script.ready = False
+    page.open(ready=False)
+    page.ask(QUESTION)
+    page.wait_text("#status", "Вопрос будет задан")
+    page.paste("другой")
+    script.ready = True
+    page.wait(lambda: page.js("return document.documentElement.dataset.server === 'ready'"), "ready")
+    page.driver.execute_async_script("setTimeout(arguments[0], 200)")
     assert len(script.asked) == 1
+
+
+def test_an_index_that_cannot_be_used_is_told_on_asking(page: Page, script: Script) -> None:
+    """Even if /ready never gets beyond "loading"."""
+    script.ready = False
+    page.open(ready=False)
+    missing = error("index_missing", "Индекса нет.", "Запустите: otvet index")
+    script.failures[QUESTION] = (503, missing)
+    page.ask(QUESTION)
+    page.wait_text("#failure", "Запустите: otvet index")
