@@ -155,7 +155,7 @@ def verify_models(names: tuple[str, ...], as_json: bool) -> None:
         for name in (name for name, problems in found.items() if not problems):
             console.say("models_intact", name=name)
         for bad in (bad for problems in found.values() for bad in problems):
-            console.say("models_problem", path=bad.path, reason=bad.reason.text(spoken))
+            click.echo(f"{bad.path}: {bad.reason.text(spoken)}")
         if not found:
             console.say("models_none", path=place)
     for problems in found.values():

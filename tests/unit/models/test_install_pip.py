@@ -58,8 +58,7 @@ def test_ctrl_c_on_the_real_process_and_a_second_run(pip_shelf, models, tmp_path
     catalog, whole = three_parts(pip_shelf)
     run = command(models, catalog, tmp_path)
     running = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    log = models / ".staging" / NAME / "incoming" / "pip.log"
-    while running.poll() is None and not log.exists():
+    while running.poll() is None and not any(models.rglob("pip.log")):
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
