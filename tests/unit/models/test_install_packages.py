@@ -376,9 +376,7 @@ def test_files_that_were_finished_before_an_interruption_are_kept(shelf, models,
 def test_files_without_a_common_source_are_an_error(shelf, models):
     catalog, _ = two_files(shelf)
     dumped = catalog.model_dump()
-    dumped["models"][NAME]["files"][0] |= {
-        "parts": [],
-        "hub": {"repo": "a/b", "revision": "0" * 40, "path": "m"},
-    }
+    on_hub = {"repo": "a/b", "revision": "0" * 40, "path": "m"}
+    dumped["models"][NAME]["files"][0].update({"parts": [], "hub": on_hub})
     with pytest.raises(ModelError, match="no source that holds all files"):
         install(models, NAME, catalog=type(catalog).model_validate(dumped))
