@@ -61,7 +61,7 @@ def test_changed_vectors_of_the_same_size_are_noticed(folder: Path) -> None:
     data = path.read_bytes().replace(b"0.1", b"0.2")
     path.write_bytes(data)
     os.utime(path, ns=(1, 1))
-    with pytest.raises(IndexDamagedError, match="embeddings.json"):
+    with pytest.raises(IndexDamagedError, match=r"embeddings\.json"):
         load(folder)
 
 
