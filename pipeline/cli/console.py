@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXIT_CODES",
+    "CommandFunction",
     "ProgressBars",
     "exit_code",
+    "given_options",
     "json_option",
     "language",
     "loaded_settings",
+    "override",
     "print_json",
     "progress_bars",
     "say",
@@ -46,12 +49,20 @@ EXIT_CODES: Mapping[type[BaseException], int] = {
 }
 """Error class -> exit code; 0 is success and 2 a wrong command line."""
 
+CommandFunction = Callable[..., Any]
+"""A function on its way to becoming a command."""
+
 _overrides: dict[str, Any] = {}
 
 
 def override(values: Mapping[str, Any]) -> None:
     """Remember settings given on the command line; they win over every other source."""
     _overrides.update({key: value for key, value in values.items() if value is not None})
+
+
+def given_options() -> list[str]:
+    """The options given before the command, for a child process that shall have the same settings."""
+    return [part for key, value in _overrides.items() if "." not in key for part in (f"--{key}", str(value))]
 
 
 def loaded_settings() -> Loaded:
