@@ -16,6 +16,7 @@ from pipeline.web.bodies import read_body
 from pipeline.web.departures import client_left
 from pipeline.web.exchange import Request, Response, joined
 from pipeline.web.routes import ROUTES, Route
+from pipeline.web.serving import EXTENSION
 from pipeline.web.site import Site
 
 __all__ = ["app", "create_app"]
@@ -61,6 +62,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     """The application; a service given here is started and closed by the caller, else made when needed."""
     site = Site(service, settings)
     made = flask.Flask(__name__, static_folder=None)
+    made.extensions[EXTENSION] = site
     # Werkzeug would answer a doubled slash with a redirect, which 1C does not follow.
     made.url_map.merge_slashes = False
     for route in ROUTES:

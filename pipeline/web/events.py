@@ -27,8 +27,8 @@ Start = Callable[[Callable[[], bool]], Iterator[Event]]
 class EventStream(Iterator[bytes]):
     """The events of one request as bytes; closing it cancels the request.
 
-    The constructor waits for the first event, so that an error known by then still becomes an HTTP
-    status.
+    The constructor waits a while for the first event, so that an error known by then still becomes an
+    HTTP status.
 
     Args:
         start: Starts the events.
@@ -54,26 +54,28 @@ class EventStream(Iterator[bytes]):
         self._ended = False
         self._queue: SimpleQueue[Event] = SimpleQueue()
         threading.Thread(target=self._drive, args=(start,), name="ask-stream", daemon=True).start()
-        first = self._queue.get()
-        if isinstance(first, Failed):
-            raise first.error
-        self._next: Event | None = first
+        self._next = self._waited()
+        if isinstance(self._next, Failed):
+            raise self._next.error
 
     def __next__(self) -> bytes:
         if self._ended or self._stop.is_set():
             raise StopIteration
-        event, self._next = self._next, None
+        event, self._next = self._next or self._waited(), None
         if event is None:
-            try:
-                event = self._queue.get(timeout=HEARTBEAT_S)
-            except Empty:
-                return _HEARTBEAT
+            return _HEARTBEAT
         self._ended = isinstance(event, Finished | Failed)
         return self._write(event)
 
     def close(self) -> None:
         """Nobody reads any more."""
         self._stop.set()
+
+    def _waited(self) -> Event | None:
+        try:
+            return self._queue.get(timeout=HEARTBEAT_S)
+        except Empty:
+            return None
 
     def _unwanted(self) -> bool:
         return self._stop.is_set() or self._cancelled()

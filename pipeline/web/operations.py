@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import orjson
 
 from pipeline import __version__
-from pipeline.errors import GeneratorError, NotFoundError, NotReadyError
+from pipeline.errors import GeneratorError, NotFoundError, NotReadyError, OtvetError
 from pipeline.messages import Phrase
 from pipeline.types import Reply
 from pipeline.web import jsontext, problems, replies, schemas
@@ -75,6 +75,7 @@ def ready(context: Context) -> Response:
 
     Raises:
         NotReadyError: Not yet.
+        OtvetError: It never will be, with the reason.
     """
     if not context.service.ready():
         raise NotReadyError(what=Phrase("loading"))
@@ -83,7 +84,11 @@ def ready(context: Context) -> Response:
 
 def status(context: Context) -> Response:
     """``GET /status``: models, index, queue and memory."""
-    found = {"version": __version__, "ready": context.service.ready()} | context.service.status()
+    try:
+        is_ready = context.service.ready()
+    except OtvetError:  # it will never be; what the service says of itself names the reason
+        is_ready = False
+    found = {"version": __version__, "ready": is_ready} | context.service.status()
     found.pop("status", None)
     return Response(200, jsontext.dumps(found | {"status": "ok"}))
 

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from pipeline.errors import AddressUnusableError
 from pipeline.messages import Phrase
@@ -23,7 +23,18 @@ from pipeline.settings import Settings
 from pipeline.types import Language
 from pipeline.web.malformed import uvicorn_protocol, waitress_channel
 
-__all__ = ["FastapiServer", "FlaskServer", "listen", "run_fastapi", "run_flask", "spare_threads"]
+__all__ = [
+    "EXTENSION",
+    "FastapiServer",
+    "FlaskServer",
+    "WsgiApp",
+    "listen",
+    "run_fastapi",
+    "run_flask",
+    "spare_threads",
+]
+
+EXTENSION = "otvet"
 
 # 1C keeps a connection as long as the object lives and fails when it finds it closed.
 _KEEP_ALIVE_S = 120
@@ -39,6 +50,16 @@ _REASONS = {
     errno.EACCES: "port_forbidden",
     errno.EADDRNOTAVAIL: "host_not_here",
 }
+
+
+class WsgiApp(Protocol):
+    """A Flask application that holds its ``Site`` under ``EXTENSION``."""
+
+    extensions: dict[str, Any]
+
+    def __call__(self, environ: Any, start_response: Any) -> Any:  # noqa: ANN401 - WSGI is untyped
+        """WSGI."""
+        ...
 
 
 def spare_threads(settings: Settings) -> int:
@@ -123,13 +144,12 @@ class FastapiServer:
 class FlaskServer:
     """Waitress on a bound socket."""
 
-    def __init__(
-        self, app: Callable[..., Any], bound: socket.socket, threads: int, language: Language = "ru"
-    ) -> None:
+    def __init__(self, app: WsgiApp, bound: socket.socket, threads: int, language: Language = "ru") -> None:
         import waitress
 
         # It warns of every request that waits a moment for a thread.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        self._site = app.extensions[EXTENSION]
         self._map: dict[int, Any] = {}
         self._stopping = threading.Event()
         self._use_poll = hasattr(select, "poll")
@@ -153,6 +173,8 @@ class FlaskServer:
         from waitress import wasyncore
 
         _end_on_termination(self.stop)
+        # WSGI has no word for the start of an application, and loading should not wait for a request.
+        self._site.open()
         try:
             while not self._stopping.is_set():
                 wasyncore.loop(timeout=1, use_poll=self._use_poll, map=self._map, count=1)
@@ -164,6 +186,7 @@ class FlaskServer:
                 channel.handle_close()
             self._server.task_dispatcher.shutdown(timeout=_SHUTDOWN_S)
             wasyncore.close_all(self._map)
+            self._site.close()
 
     def stop(self) -> None:
         """Ask ``run`` to end; may be called from any thread."""
@@ -177,21 +200,25 @@ def _end_on_termination(stop: Callable[[], None]) -> None:
         signal.signal(signal.SIGTERM, lambda *_: stop())
 
 
-def run_fastapi(app: Callable[..., Any], settings: Settings) -> None:
-    """Serve an ASGI application where the settings say, until Ctrl-C.
+def run_fastapi(app: Callable[..., Any], host: str, port: int) -> None:
+    """Serve an ASGI application until Ctrl-C.
 
     Raises:
         AddressUnusableError: Nothing can listen there.
     """
-    server = settings.server
-    FastapiServer(app, listen(server.host, server.port), settings.language).run()
+    FastapiServer(app, listen(host, port)).run()
 
 
-def run_flask(app: Callable[..., Any], settings: Settings) -> None:
-    """Serve a WSGI application where the settings say, until Ctrl-C.
+def run_flask(app: WsgiApp, host: str, port: int, threads: int) -> None:
+    """Serve a WSGI application until Ctrl-C.
+
+    Args:
+        app: As ``server_flask.create_app`` makes it.
+        host: A name or an address of this machine.
+        port: 0 takes any free one.
+        threads: ``spare_threads`` of the settings.
 
     Raises:
         AddressUnusableError: Nothing can listen there.
     """
-    server = settings.server
-    FlaskServer(app, listen(server.host, server.port), spare_threads(settings), settings.language).run()
+    FlaskServer(app, listen(host, port), threads).run()

@@ -78,6 +78,7 @@ class ScriptedService:
     tokens: tuple[str, ...] = ("Отпуск ", "длится ", "28 дней [1].")
     view: SourceView = field(default_factory=lambda: SourceView(document(), passage(document())))
     is_ready: bool = True
+    never_ready: Exception | None = None
     state: dict[str, object] = field(default_factory=lambda: {"queue": {"waiting": 0}})
     error: Exception | None = None
     error_after: int | None = None
@@ -128,6 +129,8 @@ class ScriptedService:
         return self.view
 
     def ready(self) -> bool:
+        if self.never_ready is not None:
+            raise self.never_ready
         return self.is_ready
 
     def status(self) -> dict[str, object]:

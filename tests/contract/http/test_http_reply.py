@@ -450,6 +450,9 @@ def test_health_ready_and_status(start):
     }
     service.is_ready = True
     assert client.get("/ready").json == {"ready": True, "status": "ok"}
+    service.never_ready = IndexMissingError(path="embeddings")
+    assert_problem(client.get("/ready"), 503, "index_missing")
+    assert client.get("/status").json["ready"] is False
     service.state = {"stuck": True}
     assert_problem(client.get("/health"), 500, "generator")
 

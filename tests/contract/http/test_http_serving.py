@@ -19,7 +19,7 @@ import pipeline
 import server_fastapi
 import server_flask
 from pipeline.errors import AddressUnusableError, SettingsError
-from pipeline.settings import ServerSettings, Settings
+from pipeline.settings import Settings
 from pipeline.web import serving as serving_module
 from pipeline.web import site
 from pipeline.web.serving import listen, run_fastapi, run_flask
@@ -58,14 +58,20 @@ def made(monkeypatch):
     return found
 
 
-def test_the_real_service_is_made_late_and_once(kind, made):
+def test_the_real_service_is_made_at_the_start_and_closed_at_the_end(kind, made):
     with serving(kind, None) as client:
-        assert kind == "fastapi" or not made
         assert client.ask({"question": "отпуск"}).status == 200
         assert client.get("/health").status == 200
         assert [service.life for service in made] == [["made", "started"]]
-    if kind == "fastapi":
-        assert made[0].life == ["made", "started", "closed"]
+    assert made[0].life == ["made", "started", "closed"]
+
+
+def test_under_flask_run_it_is_made_at_the_first_request(made):
+    app = server_flask.create_app(settings=Settings())
+    assert not made
+    assert app.test_client().get("/health").status_code == 200
+    assert [service.life for service in made] == [["made", "started"]]
+    app.extensions["otvet"].close()
 
 
 def test_a_given_service_is_left_to_its_owner(kind):
@@ -133,7 +139,7 @@ def test_a_busy_port_is_told_before_anything_is_loaded(run):
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(AddressUnusableError) as caught:
-            run(None, Settings(server=ServerSettings(port=port)))
+            run(None, "127.0.0.1", port, *([4] if run is run_flask else []))
     assert caught.value.message("ru") == f"Сервер не может слушать 127.0.0.1:{port}: порт уже занят."
     assert "otvet serve --port" in caught.value.hint("ru")
 
@@ -171,12 +177,11 @@ SCRIPT = """
         def ask(self, request, cancelled):
             print("asked", flush=True)
             return super().ask(request, cancelled)
-    from pipeline.settings import ServerSettings, Settings
+    from pipeline.settings import Settings
     from pipeline.web.serving import {run}
     from {module} import create_app
-    settings = Settings(server=ServerSettings(port={port}))
     try:
-        {run}(create_app(Telling(), settings), settings)
+        {run}(create_app(Telling(), Settings()), "127.0.0.1", {port}{threads})
     finally:
         print("cleaned", flush=True)
 """
@@ -188,7 +193,10 @@ SCRIPT = """
 def test_a_signal_ends_the_process_cleanly(kind, number, waits):
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
-    script = SCRIPT.format(here=str(HERE), run=f"run_{kind}", module=f"server_{kind}", port=port)
+    threads = ", 8" if kind == "flask" else ""
+    script = SCRIPT.format(
+        here=str(HERE), run=f"run_{kind}", module=f"server_{kind}", port=port, threads=threads
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script)],
         cwd=ROOT,

@@ -111,3 +111,26 @@ def test_a_client_of_http_1_0_gets_events_until_the_connection_closes(standing):
     head = f"POST /ask/stream HTTP/1.0\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
     answered = standing.raw(head.encode() + body)
     assert [name for name, _ in parse(answered.body)][-1] == "done"
+
+
+def test_events_begin_even_where_the_first_one_takes_long(start, monkeypatch):
+    """A prompt over own data has no sources to show at once."""
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.05)
+
+    class Slow(BlockingService):
+        def stream(self, request, cancelled):
+            yield from list(super().stream(request, cancelled))[1:]
+
+    service = Slow()
+    client = start(service)
+    connection = client.connect()
+    body = json.dumps({"question": "отпуск", "prompt": "Перескажи", "data": "текст"}).encode()
+    head = f"POST /ask/stream HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+    connection.sendall(head.encode() + body)
+    received = b""
+    while b": waiting" not in received:
+        received += connection.recv(65536)
+    assert received.startswith(b"HTTP/1.1 200")
+    service.release.set()
+    while b"event: done" not in received:
+        received += connection.recv(65536)
