@@ -18,12 +18,10 @@ from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.settings import IndexSettings
 from pipeline.stores.encode import encode_chunks
-from pipeline.stores.json_store import save
-from pipeline.stores.lock import index_lock
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Chunk, Document
 
-__all__ = ["BuildReport", "Built", "Collection", "build_index", "collect", "is_current", "update_index"]
+__all__ = ["BuildReport", "Built", "Collection", "build_index", "collect", "is_current"]
 
 CHUNKER_VERSION = 1
 
@@ -113,32 +111,6 @@ def build_index(
         encodings=collection.encodings,
     )
     return Built(index, report)
-
-
-def update_index(
-    knowledge_base: Path,
-    folder: Path,
-    embedder: Embedder,
-    settings: IndexSettings,
-    progress: Progress | None = None,
-) -> BuildReport:
-    """Build the index of a knowledge base and put it into ``folder``, under the index lock.
-
-    Args:
-        knowledge_base: The folder of documents.
-        folder: The index folder, ``embeddings/``; its old index stays valid until the new one is whole.
-        embedder: Makes the vectors and counts the tokens.
-        settings: Chunk sizes.
-        progress: Called with (characters embedded, characters in all).
-
-    Raises:
-        IndexLockedError: Another process is indexing.
-        SettingsError: The chunk sizes don't fit the embedder or each other.
-    """
-    with index_lock(folder):
-        built = build_index(knowledge_base, embedder, settings, progress)
-        save(built.index, folder)
-    return built.report
 
 
 def collect(knowledge_base: Path) -> Collection:

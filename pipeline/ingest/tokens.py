@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.ingest.build import collect
-from pipeline.messages import Phrase
 from pipeline.ports import Embedder
 
-__all__ = ["BlockTokens", "TokenReport", "token_report"]
+__all__ = ["BlockSize", "token_report"]
 
 
 @dataclass(frozen=True, slots=True)
-class BlockTokens:
+class BlockSize:
     """One block: a topic of a text file, a section of Markdown. ``large`` means over the threshold."""
 
     file: str
@@ -23,32 +21,18 @@ class BlockTokens:
     large: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TokenReport:
-    """All blocks in the order of files and text, and the files that have none."""
-
-    blocks: tuple[BlockTokens, ...]
-    skipped: Mapping[str, Phrase]
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of all blocks together."""
-        return sum(block.tokens for block in self.blocks)
-
-
-def token_report(knowledge_base: Path, embedder: Embedder, large_block_tokens: int = 900) -> TokenReport:
-    """Count the tokens of every block's text with the embedder's own tokenizer.
+def token_report(knowledge_base: Path, embedder: Embedder, large_block_tokens: int = 900) -> list[BlockSize]:
+    """Count the tokens of every block's text with the embedder's own tokenizer, in reading order.
 
     Args:
         knowledge_base: The folder of documents.
         embedder: Whose tokenizer counts; nothing is encoded.
         large_block_tokens: Blocks with more are marked as large.
     """
-    collection = collect(knowledge_base)
-    blocks = []
-    for document in collection.documents:
+    sizes: list[BlockSize] = []
+    for document in collect(knowledge_base).documents:
         for block in document.blocks:
             tokens = len(embedder.token_spans(document.text[block.start : block.end]))
             topic = block.topic or document.title
-            blocks.append(BlockTokens(document.file, topic, tokens, tokens > large_block_tokens))
-    return TokenReport(tuple(blocks), collection.skipped)
+            sizes.append(BlockSize(document.file, topic, tokens, tokens > large_block_tokens))
+    return sizes
