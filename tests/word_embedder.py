@@ -43,6 +43,8 @@ class WordEmbedder:
             total = np.sum(words, axis=0)
             vectors[row] = total / np.linalg.norm(total)
             tokens.append(TokenVectors(np.array(words, dtype=np.float32)[: len(spans)], spans))
+            if progress is not None:
+                progress(row + 1, len(texts))
         return Encoded(vectors, tuple(tokens) if with_tokens else None)
 
     def _vector(self, word: str) -> FloatMatrix:

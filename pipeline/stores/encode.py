@@ -56,7 +56,7 @@ def encode_chunks(
     tokens: list[QuantisedText] = [(np.zeros((0, shape[1]), np.int8), np.zeros((0, 2), np.int32))] * len(made)
     for rows in _slices(made, range(len(made))):
         texts = [made[row].text for row in rows]
-        encoded = embedder.encode(texts, "passage", with_tokens=True)
+        encoded = embedder.encode(texts, "passage", with_tokens=True, progress=count.within(texts))
         vectors[rows] = encoded.vectors
         for row, of_text in zip(rows, encoded.tokens or (), strict=True):
             tokens[row] = (quantise(of_text.vectors), made[row].spans_in_chunk(of_text.spans))
@@ -64,7 +64,7 @@ def encode_chunks(
     text_vectors = vectors.copy() if texts_alone else np.zeros(shape, dtype=np.float32)
     for rows in _slices(made, alone):
         texts = [made[row].body.text for row in rows]
-        text_vectors[rows] = embedder.encode(texts, "passage").vectors
+        text_vectors[rows] = embedder.encode(texts, "passage", progress=count.within(texts)).vectors
         count.add(texts)
     packed = pack_tokens(tokens, shape[1])
     return ChunkVectors(vectors, text_vectors, packed, len(packed.values))
@@ -76,14 +76,25 @@ def _slices(made: Sequence[EmbeddedText], rows: Sequence[int]) -> list[list[int]
 
 
 class _Counter:
-    """Characters encoded so far, told to the caller."""
+    """Characters encoded so far, told to the caller; they only grow."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress = progress
         self._total = total
         self._done = 0
+        self._told = 0
+
+    def within(self, texts: Sequence[str]) -> Progress:
+        """For an embedder that tells how many texts of a call are done; they are of like length."""
+        size = sum(len(text) for text in texts)
+        return lambda done, among: self._tell(self._done + size * done // max(among, 1))
 
     def add(self, texts: Sequence[str]) -> None:
+        """A call is over."""
         self._done += sum(len(text) for text in texts)
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+        self._tell(self._done)
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None and done > self._told:
+            self._told = done
+            self._progress(done, self._total)
