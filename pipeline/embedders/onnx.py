@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 from typing import Literal
@@ -12,16 +11,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.embedders.prefixes import PrefixScheme, guess_scheme, prefix
-from pipeline.embedders.token_rows import text_rows, unit_rows
-from pipeline.errors import TextTooLongError
+from pipeline.embedders.prefixes import PrefixScheme, guess_scheme
+from pipeline.embedders.tokenised import TextTokenizer, Tokenised, unit_rows
 from pipeline.models.onnx_folder import (
     OnnxFolder,
     load_tokenizer,
     open_session,
     read_json,
     run_one,
-    well_formed,
 )
 from pipeline.ports import EmbedderSpec, Progress
 from pipeline.types import Encoded, IntMatrix, Role, TokenVectors
@@ -35,16 +32,6 @@ _Result = tuple[NDArray[np.float32], TokenVectors | None]
 _TEXTS_AT_A_TIME = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokenised:
-    """Token numbers of prefix + text, and where among them the text's own tokens are."""
-
-    ids: NDArray[np.int64]
-    types: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    spans: IntMatrix
-
-
 class OnnxEmbedder:
     """An embedder from a folder with ``tokenizer.json``, ``config.json`` and an ONNX file.
 
@@ -52,7 +39,7 @@ class OnnxEmbedder:
     and left: at 200 tokens a text they gain nothing on a CPU, and in a dynamically quantised model the
     texts of a batch share one integer scale, so that a vector would depend on its neighbours.
 
-    A lone surrogate counts as U+FFFD, a NUL as nothing. Safe to use from many threads.
+    Safe to use from many threads.
 
     Args:
         folder: The model.
@@ -68,17 +55,17 @@ class OnnxEmbedder:
         model = OnnxFolder.read(folder)
         self._threads = threads
         self._pooling = _pooling(model)
-        self._scheme = prefix_scheme or _scheme(model)
-        self._tokenizer = load_tokenizer(folder)
+        scheme = prefix_scheme or _scheme(model)
+        self._tokenise = TextTokenizer(load_tokenizer(folder), scheme, model.positions)
         self._session = open_session(model.model, threads)
-        probes = {role: self._tokenise("a", role) for role in ("query", "passage")}
         # The first run is the slowest, so it may as well happen here; it also tells the dimension.
-        hidden = run_one(self._session, probes["query"].ids, probes["query"].types)
+        probe = self._tokenise("a", "query")
+        hidden = run_one(self._session, probe.ids, probe.types)
         self._spec = EmbedderSpec(
             id=model.identity,
             dimension=int(hidden.shape[-1]),
-            prefix_scheme=self._scheme,
-            token_limit=model.positions - max(len(probe.ids) - len(probe.rows) for probe in probes.values()),
+            prefix_scheme=scheme,
+            token_limit=self._tokenise.limit,
         )
 
     @property
@@ -118,34 +105,22 @@ class OnnxEmbedder:
     def _results(self, texts: Sequence[str], role: Role, with_tokens: bool) -> Iterator[tuple[int, _Result]]:
         if len(texts) == 1 or self._threads == 1:
             for row, text in enumerate(texts):
-                yield row, self._run(self._checked(text, role), with_tokens)
+                yield row, self._run(self._tokenise.checked(text, role), with_tokens)
             return
         with ThreadPoolExecutor(self._threads, "embedder") as pool:
             for first in range(0, len(texts), _TEXTS_AT_A_TIME):
-                some = [self._checked(text, role) for text in texts[first : first + _TEXTS_AT_A_TIME]]
+                some = [
+                    self._tokenise.checked(text, role) for text in texts[first : first + _TEXTS_AT_A_TIME]
+                ]
                 order = sorted(range(len(some)), key=lambda at: -len(some[at].ids))
                 results = pool.map(self._run, [some[at] for at in order], repeat(with_tokens))
                 yield from zip((first + at for at in order), results, strict=True)
 
-    def _run(self, text: _Tokenised, with_tokens: bool) -> _Result:
+    def _run(self, text: Tokenised, with_tokens: bool) -> _Result:
         hidden = run_one(self._session, text.ids, text.types)
         pooled = hidden.mean(axis=0) if self._pooling == "mean" else hidden[0]
         vector = unit_rows(pooled[None])[0]
         return vector, TokenVectors(unit_rows(hidden[text.rows]), text.spans) if with_tokens else None
-
-    def _checked(self, text: str, role: Role) -> _Tokenised:
-        tokenised = self._tokenise(text, role)
-        if len(tokenised.rows) > self._spec.token_limit:
-            raise TextTooLongError(tokens=len(tokenised.rows), limit=self._spec.token_limit)
-        return tokenised
-
-    def _tokenise(self, text: str, role: Role) -> _Tokenised:
-        before = prefix(self._scheme, role)
-        encoding = self._tokenizer.encode(before + well_formed(text))
-        rows, spans = text_rows(text, encoding.offsets, encoding.special_tokens_mask, len(before))
-        return _Tokenised(
-            np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64), rows, spans
-        )
 
 
 def _scheme(model: OnnxFolder) -> PrefixScheme:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-__all__ = ["OnnxFolder", "find_onnx", "load_tokenizer", "open_session", "read_json", "run_one", "well_formed"]
+__all__ = [
+    "OnnxFolder",
+    "find_onnx",
+    "load_tokenizer",
+    "open_session",
+    "read_json",
+    "run_one",
+    "usable_positions",
+    "well_formed",
+]
 
 _PREFERRED = ("model.onnx", "model_int8.onnx", "model_quantized.onnx")
 # RoBERTa numbers positions from pad + 1, so two of its positions are never used.
@@ -66,13 +75,18 @@ class OnnxFolder:
     @property
     def positions(self) -> int:
         """Most tokens a run can take, specials and all."""
-        positions = int(self.config.get("max_position_embeddings", _USUAL_POSITIONS))
-        return positions - 2 if self.config.get("model_type") in _ROBERTA else positions
+        return usable_positions(self.config)
 
     @property
     def identity(self) -> str:
         """Name and precision, for example ``multilingual-e5-base/int8``."""
         return str(self.own.get("id") or f"{self.path.resolve().name}/{_precision(self.model)}")
+
+
+def usable_positions(config: Mapping[str, Any]) -> int:
+    """Most tokens that a model with this ``config.json`` takes."""
+    positions = int(config.get("max_position_embeddings", _USUAL_POSITIONS))
+    return positions - 2 if config.get("model_type") in _ROBERTA else positions
 
 
 def find_onnx(path: Path) -> Path | None:
