@@ -1,0 +1,88 @@
+"""One side of a benchmark as a process of its own: JSON lines in, JSON lines out.
+
+Each side keeps its models in its own process, so that peak memory can be told apart and neither
+side's libraries slow the other down. Only one side works at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Operation", "Side", "peak_megabytes", "serve"]
+
+Operation = Callable[..., dict[str, Any]]
+
+
+def peak_megabytes() -> float:
+    """Highest resident memory of this process so far, in megabytes (Linux and macOS)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def serve(operations: Mapping[str, Operation]) -> None:
+    """Answer requests ``{"op": name, **arguments}`` from standard input until it closes."""
+    # Libraries print to standard output; the protocol keeps the real one for itself.
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    print(json.dumps({"ready": True}), file=channel, flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        operation = operations[request.pop("op")]
+        started = time.perf_counter()
+        result = operation(**request)
+        result.setdefault("seconds", time.perf_counter() - started)
+        result["peak_mb"] = round(peak_megabytes(), 1)
+        print(json.dumps(result, ensure_ascii=False), file=channel, flush=True)
+
+
+class Side:
+    """A running side, seen from the benchmark that drives it.
+
+    Args:
+        script: The side's script; it must call `serve`.
+        arguments: Its command line.
+    """
+
+    def __init__(self, script: Path, arguments: list[str]) -> None:
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            [sys.executable, str(script), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        self._read()
+        self.start_seconds = time.perf_counter() - self.started
+
+    def call(self, op: str, **arguments: object) -> dict[str, Any]:
+        """Run one operation; the answer holds at least ``seconds`` and ``peak_mb``.
+
+        Raises:
+            RuntimeError: The side ended before it answered; its traceback is on standard error.
+        """
+        assert self._process.stdin is not None
+        print(json.dumps({"op": op, **arguments}), file=self._process.stdin, flush=True)
+        return self._read()
+
+    def close(self) -> None:
+        """End the process and free its memory."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=60)
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process ended with code {self._process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer

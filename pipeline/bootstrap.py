@@ -1,0 +1,154 @@
+"""The composition root: the one place that names concrete classes.
+
+Everything is made here from the settings; nothing heavy happens before a value is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline.errors import IndexUnusableError
+from pipeline.generators.worker import GeneratorWorker
+from pipeline.hardware import physical_cores
+from pipeline.index import Index
+from pipeline.ingest.build import BuildReport, build_index, is_current
+from pipeline.ingest.tokens import BlockSize, token_report
+from pipeline.lazy import Lazy
+from pipeline.models.layout import gguf_file, installed, locate
+from pipeline.models.profiles import ProfileModels, resolve_profile
+from pipeline.ports import Embedder, Generator, Progress, Reranker
+from pipeline.service import Parts, QAService
+from pipeline.settings import Settings
+from pipeline.stores import json_store
+from pipeline.stores.lock import index_lock
+
+__all__ = [
+    "block_sizes",
+    "build",
+    "create_cross_encoder",
+    "create_embedder",
+    "create_generator",
+    "create_service",
+    "index_is_current",
+    "models_in_force",
+]
+
+
+def models_in_force(settings: Settings) -> ProfileModels:
+    """The models that the settings come to on this machine."""
+    return resolve_profile(
+        settings.profile,
+        settings.models,
+        embedder=settings.embedder,
+        cross_encoder=settings.cross_encoder,
+        generator=settings.generator.model,
+    )
+
+
+def create_embedder(settings: Settings) -> Embedder:
+    """The embedder in force: onnxruntime for a folder with an ONNX model, else sentence-transformers.
+
+    Raises:
+        ModelMissingError: It is not installed.
+        ExtraMissingError: It needs the extra ``torch``.
+    """
+    folder = locate(settings.models, models_in_force(settings).embedder)
+    threads = settings.embedder_threads or physical_cores()
+    if _has_onnx(folder):
+        from pipeline.embedders.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(folder, threads=threads)
+    from pipeline.embedders.sentence_transformers import SentenceTransformersEmbedder
+
+    return SentenceTransformersEmbedder(folder, threads=threads)
+
+
+def create_cross_encoder(settings: Settings) -> Reranker | None:
+    """The cross-encoder for ``-ce``, or None where none is installed."""
+    name = models_in_force(settings).cross_encoder
+    if name is None or (not Path(name).exists() and installed(settings.models, name) is None):
+        return None
+    folder = locate(settings.models, name)
+    threads = settings.embedder_threads or physical_cores()
+    if _has_onnx(folder):
+        from pipeline.rerankers.onnx_cross_encoder import OnnxCrossEncoder
+
+        return OnnxCrossEncoder(folder, threads=threads)
+    from pipeline.rerankers.sentence_transformers import SentenceTransformersCrossEncoder
+
+    return SentenceTransformersCrossEncoder(folder, threads=threads)
+
+
+def create_generator(settings: Settings) -> Callable[[], Generator] | None:
+    """How to load the generator, or None in a profile that does without."""
+    name = models_in_force(settings).generator
+    if name is None:
+        return None
+
+    def load() -> Generator:
+        from pipeline.generators.llama_cpp import LlamaCppGenerator
+
+        return LlamaCppGenerator(
+            gguf_file(locate(settings.models, name)),
+            context_tokens=settings.generator.context_tokens,
+            threads=settings.generator.threads or physical_cores(),
+        )
+
+    return load
+
+
+def create_service(settings: Settings) -> QAService:
+    """The whole product; building it loads nothing, ``start`` does."""
+    embedder: Lazy[Embedder] = Lazy(lambda: create_embedder(settings))
+    load = create_generator(settings)
+    worker = None
+    if load is not None:
+        worker = Lazy(lambda: GeneratorWorker(load, settings.server.queue_size))
+    index: Lazy[Index] = Lazy(
+        lambda: json_store.load(settings.embeddings, embedder.get().spec, embedder.get())
+    )
+    parts = Parts(
+        index=index.get,
+        embedder=embedder,
+        cross_encoder=Lazy(lambda: create_cross_encoder(settings)),
+        worker=worker,
+    )
+    return QAService(parts, settings)
+
+
+def build(
+    settings: Settings, *, rebuild: bool = False, progress: Progress | None = None
+) -> BuildReport | None:
+    """Index the knowledge base; None when the index is current already.
+
+    Raises:
+        IndexLockedError: Another process is indexing.
+        ModelMissingError: The embedder is not installed.
+    """
+    embedder = create_embedder(settings)
+    with index_lock(settings.embeddings):
+        if not rebuild and index_is_current(settings, embedder):
+            return None
+        built = build_index(settings.knowledge_base, embedder, settings.index, progress)
+        json_store.save(built.index, settings.embeddings)
+    return built.report
+
+
+def block_sizes(settings: Settings) -> list[BlockSize]:
+    """Token counts of all blocks of the knowledge base, by the embedder in force."""
+    return token_report(settings.knowledge_base, create_embedder(settings), settings.index.large_block_tokens)
+
+
+def index_is_current(settings: Settings, embedder: Embedder) -> bool:
+    """True when the index on disk is whole and says the same as a new one would."""
+    try:
+        manifest = json_store.read_manifest(settings.embeddings, embedder.spec)
+        json_store.load(settings.embeddings, embedder.spec)
+    except IndexUnusableError:
+        return False  # missing, damaged or made otherwise: build it
+    return is_current(manifest, settings.knowledge_base, embedder.spec, settings.index)
+
+
+def _has_onnx(folder: Path) -> bool:
+    return any(folder.glob("*.onnx")) or any(folder.glob("onnx/*.onnx"))

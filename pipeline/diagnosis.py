@@ -1,0 +1,194 @@
+"""What ``otvet doctor`` finds: each check says its state and what to run next."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from pipeline import bootstrap
+from pipeline.errors import OtvetError
+from pipeline.hardware import cpu_features, memory, physical_cores
+from pipeline.messages import text
+from pipeline.models.catalog import Catalog
+from pipeline.models.layout import installed
+from pipeline.settings import Loaded, Settings
+from pipeline.stores import json_store
+from pipeline.types import Language
+
+__all__ = ["Finding", "diagnose"]
+
+State = Literal["ok", "warning", "problem"]
+
+_PACKAGES = ("onnxruntime", "tokenizers", "llama-cpp-python", "fastapi", "flask")
+_OPTIONAL_PACKAGES = ("torch", "sentence-transformers")
+_GIGABYTE = 1_000_000_000
+# Measured with the embedded profile: search alone, and with the generator loaded.
+_MEMORY_NEEDED = {"search": _GIGABYTE // 2, "embedded": 2 * _GIGABYTE, "reference": 4 * _GIGABYTE}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: what was looked at, how it is, what to do (empty: nothing)."""
+
+    check: str
+    state: State
+    detail: str
+    next_step: str = ""
+
+
+def diagnose(loaded: Loaded, language: Language) -> list[Finding]:
+    """All checks, in the order in which a newcomer would mend them."""
+    settings = loaded.settings
+
+    def say(key: str, **values: object) -> str:
+        return text("cli", f"doctor_{key}", language, "", **values)
+
+    checks: tuple[Callable[[Settings, _Say], list[Finding]], ...] = (
+        _machine,
+        _packages,
+        _models,
+        _space,
+        _knowledge_base,
+        _index,
+    )
+    findings: list[Finding] = []
+    for check in checks:
+        try:
+            findings += check(settings, say)
+        except OtvetError as error:
+            findings.append(
+                Finding(check.__name__.strip("_"), "problem", error.message(language), error.hint(language))
+            )
+    return findings
+
+
+_Say = Callable[..., str]
+
+
+def _machine(settings: Settings, say: _Say) -> list[Finding]:
+    room = memory()
+    profile = bootstrap.models_in_force(settings).profile
+    needed = _MEMORY_NEEDED[profile]
+    enough = room.available >= needed
+    numbers = {"total": _gigabytes(room.total), "free": _gigabytes(room.available)}
+    return [
+        Finding(say("python"), "ok", f"{platform.python_version()}, {platform.platform()}, {sys.executable}"),
+        Finding(
+            say("cpu"), "ok", say("cpu_detail", cores=physical_cores(), features=", ".join(cpu_features()))
+        ),
+        Finding(
+            say("memory"),
+            "ok" if enough else "warning",
+            say("memory_detail", profile=profile, needed=_gigabytes(needed), **numbers),
+            "" if enough else say("memory_next"),
+        ),
+    ]
+
+
+def _packages(settings: Settings, say: _Say) -> list[Finding]:
+    required = {name: _version(name) for name in _PACKAGES}
+    optional = {name: _version(name) for name in _OPTIONAL_PACKAGES}
+    missing = [name for name, version in required.items() if version is None]
+    shown = [f"{name} {version or '—'}" for name, version in {**required, **optional}.items()]
+    return [
+        Finding(
+            say("packages"),
+            "problem" if missing else "ok",
+            ", ".join(shown),
+            say("packages_next") if missing else "",
+        )
+    ]
+
+
+def _models(settings: Settings, say: _Say) -> list[Finding]:
+    chosen = bootstrap.models_in_force(settings)
+    catalog = Catalog.load()
+    findings = [Finding(say("profile"), "ok", f"{chosen.profile} ({settings.models})")]
+    for role in ("embedder", "cross_encoder", "generator"):
+        name = getattr(chosen, role)
+        if name is None:
+            findings.append(Finding(say(role), "ok", say("none_in_profile")))
+            continue
+        there = Path(name).exists() if name not in catalog.models else installed(settings.models, name)
+        findings.append(
+            Finding(
+                say(role),
+                "ok" if there else "problem",
+                name if there else say("model_missing", name=name),
+                "" if there else f"otvet models install {name}",
+            )
+        )
+    return findings
+
+
+def _space(settings: Settings, say: _Say) -> list[Finding]:
+    place = next(folder for folder in (settings.models, *settings.models.parents) if folder.is_dir())
+    free = shutil.disk_usage(place).free
+    low = free < 2 * _GIGABYTE
+    return [
+        Finding(
+            say("disk"),
+            "warning" if low else "ok",
+            say("disk_detail", free=_gigabytes(free), path=place),
+            say("disk_next") if low else "",
+        )
+    ]
+
+
+def _knowledge_base(settings: Settings, say: _Say) -> list[Finding]:
+    path = settings.knowledge_base
+    if not path.is_dir():
+        return [Finding(say("knowledge_base"), "problem", say("no_folder", path=path), say("no_folder_next"))]
+    files = sum(1 for item in path.rglob("*") if item.is_file())
+    return [
+        Finding(
+            say("knowledge_base"),
+            "ok" if files else "warning",
+            say("files", count=files, path=path),
+            "" if files else say("no_folder_next"),
+        )
+    ]
+
+
+def _index(settings: Settings, say: _Say) -> list[Finding]:
+    embedder = bootstrap.create_embedder(settings)
+    index = json_store.load(settings.embeddings, embedder.spec)
+    findings = [
+        Finding(
+            say("index"),
+            "ok",
+            say(
+                "index_detail",
+                chunks=len(index.chunks),
+                files=len(index.manifest.files),
+                path=settings.embeddings,
+            ),
+        )
+    ]
+    if not bootstrap.index_is_current(settings, embedder):
+        findings.append(Finding(say("index"), "warning", say("index_old"), "otvet index"))
+    if index.manifest.skipped:
+        names = ", ".join(sorted(index.manifest.skipped)[:5])
+        findings.append(
+            Finding(
+                say("index"), "warning", say("index_skipped", count=len(index.manifest.skipped), names=names)
+            )
+        )
+    return findings
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / _GIGABYTE:.1f}"

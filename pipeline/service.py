@@ -1,0 +1,323 @@
+"""The product behind every interface: a request in, events or a reply out.
+
+One path for all: ``stream`` yields the sources first, then the words of the answer, then the checked
+reply; ``ask`` is the same path read to its end.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from pipeline.answer.compose import compose
+from pipeline.answer.evidence import gather
+from pipeline.answer.extractive import extractive_answer
+from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
+from pipeline.clock import Clock
+from pipeline.errors import BusyError, CancelledError, NotFoundError, NotReadyError, OtvetError
+from pipeline.generators.worker import GeneratorWorker
+from pipeline.hardware import memory, resident_bytes
+from pipeline.index import Index
+from pipeline.lazy import Lazy
+from pipeline.messages import Phrase, text
+from pipeline.ports import Embedder, GeneratorSpec, Reranker, Sampling
+from pipeline.replies import sources_of
+from pipeline.retrieval.search import retrieve
+from pipeline.settings import Settings
+from pipeline.text.language import detect_language
+from pipeline.types import (
+    Answer,
+    AskRequest,
+    Event,
+    Evidence,
+    Failed,
+    Finished,
+    Language,
+    Query,
+    Reply,
+    Retrieval,
+    Retrieved,
+    SourceView,
+    Token,
+)
+from pipeline.understand import understand
+
+__all__ = ["EXTRACTIVE", "Parts", "QAService"]
+
+logger = logging.getLogger(__name__)
+
+EXTRACTIVE = "extractive"
+"""What ``Reply.model`` says of an answer made of the sources' own sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a service is made of; nothing is loaded until it is needed or ``start`` is called.
+
+    Attributes:
+        index: The current index.
+        embedder: Encodes questions; the one that made the index.
+        cross_encoder: For ``-ce``; holds None where none is installed.
+        worker: Starts the generator's worker; None in a profile without a generator.
+    """
+
+    index: Callable[[], Index]
+    embedder: Lazy[Embedder]
+    cross_encoder: Lazy[Reranker | None]
+    worker: Lazy[GeneratorWorker] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One request on its way."""
+
+    request: AskRequest
+    cancelled: Callable[[], bool]
+    clock: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the knowledge base gave for a request; all its replies are made from this."""
+
+    turn: _Turn
+    query: Query
+    evidence: Evidence
+    kb_version: str
+    language: Language
+    notes: tuple[str, ...]
+
+    def reply(self, answer: Answer, model: str, note: str | None = None) -> Reply:
+        request = self.turn.request
+        return Reply(
+            question=self.query.text,
+            flags=self.query.flags,
+            answer=answer,
+            sources=sources_of(self.evidence, scores=self.query.scores),
+            timings_ms=self.turn.clock.timings_ms(),
+            model=model,
+            kb_version=self.kb_version,
+            request_id=request.request_id,
+            notes=tuple(text("answers", key, request.language) for key in (*self.notes, note) if key),
+        )
+
+
+class QAService:
+    """Answers requests; safe to call from many threads."""
+
+    def __init__(self, parts: Parts, settings: Settings) -> None:
+        self._parts = parts
+        self._settings = settings
+        self._loading: threading.Thread | None = None
+        self._failure: OtvetError | None = None
+
+    def start(self, *, wait: bool = False) -> None:
+        """Load in the background, what answers a search first; with ``wait`` return when it can.
+
+        Raises:
+            OtvetError: With ``wait``: index or embedder cannot be loaded.
+        """
+        self._loading = threading.Thread(target=self._load, name="otvet-loading", daemon=True)
+        self._loading.start()
+        if wait:
+            self._loading.join()
+            if self._failure is not None:
+                raise self._failure
+
+    def close(self) -> None:
+        """Stop the generator at its next token and free it."""
+        worker = self._parts.worker.peek() if self._parts.worker else None
+        if worker is not None:
+            worker.close()
+
+    def ready(self) -> bool:
+        """True once a search can be answered.
+
+        Raises:
+            OtvetError: It never will be: why index or embedder could not be loaded.
+        """
+        if self._failure is not None:
+            raise self._failure
+        return self._loading is not None and not self._loading.is_alive()
+
+    def status(self) -> dict[str, object]:
+        """Models, index, queue and memory, as JSON values."""
+        embedder = self._parts.embedder.peek()
+        worker = self._parts.worker.peek() if self._parts.worker else None
+        generator = worker.status() if worker else {}
+        loaded = self._failure is None and self._loading is not None and not self._loading.is_alive()
+        return {
+            "profile": self._settings.profile,
+            "embedder": embedder.spec.id if embedder else None,
+            "generator": generator or None,
+            "stuck": bool(generator.get("stuck")),
+            "index": _index_status(self._parts.index()) if loaded else None,
+            "error": self._failure.code if self._failure else None,
+            "memory": {"resident_bytes": resident_bytes(), "available_bytes": memory().available},
+        }
+
+    def parse(self, question: str, language: Language) -> tuple[str, tuple[str, ...]]:
+        """The question without its flags, and the flags, as understood."""
+        query = understand(AskRequest(question=question, language=language))
+        return query.text, query.flags
+
+    def source(self, chunk_id: str) -> SourceView:
+        """The passage and its document.
+
+        Raises:
+            NotFoundError: No such passage in the current index.
+        """
+        index = self._index()
+        for chunk in index.chunks:
+            if chunk.id == chunk_id:
+                return SourceView(index.documents[chunk.document_id], chunk)
+        raise NotFoundError(what=chunk_id)
+
+    def ask(self, request: AskRequest, cancelled: Callable[[], bool]) -> Reply:
+        """Answer a request; see `pipeline.ports.Service`."""
+        for event in self.stream(request, cancelled):
+            if isinstance(event, Finished):
+                return event.reply
+            if isinstance(event, Failed):
+                raise event.error
+        raise CancelledError
+
+    def stream(self, request: AskRequest, cancelled: Callable[[], bool]) -> Iterator[Event]:
+        """The same as events. What is wrong with the request is raised here, before the first event."""
+        turn = _Turn(request, cancelled, Clock())
+        if request.prompt is not None:
+            return self._from_data(turn)
+        query = understand(request)
+        index = self._index()
+        cross_encoder = self._parts.cross_encoder.get() if query.cross_encoder else None
+        retrieval = retrieve(query, index, self._parts.embedder.get(), self._settings.search, cross_encoder)
+        turn.clock.include(retrieval.timings_ms)
+        return self._from_knowledge_base(turn, retrieval, index.manifest.build_id)
+
+    def _load(self) -> None:
+        try:
+            self._parts.embedder.get()
+            self._parts.index()
+        except OtvetError as error:
+            # Kept for /ready and /status; a request that needs the part meets the same error.
+            self._failure = error
+            logger.error("%s", error)
+        if self._parts.worker is not None:
+            self._parts.worker.get()
+
+    def _index(self) -> Index:
+        if self._loading is not None and self._loading.is_alive():
+            raise NotReadyError(what=Phrase("loading"))
+        return self._parts.index()
+
+    def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, kb_version: str) -> Iterator[Event]:
+        query = retrieval.query
+        language = detect_language(query.text)
+        evidence = gather(retrieval, self._settings.search.refusal_threshold)
+        extract = extractive_answer(evidence, language)
+        turn.clock.lap("evidence")
+        found = _Found(turn, query, evidence, kb_version, language, retrieval.notes)
+        shown = extract if evidence.refused else replace(extract, outcome="sources")
+        first = found.reply(shown, EXTRACTIVE)
+        yield Retrieved(first)
+        if not turn.request.use_rag or evidence.refused:
+            yield Finished(first)
+        elif self._parts.worker is None:
+            yield Finished(found.reply(extract, EXTRACTIVE, "note_no_generator"))
+        else:
+            yield from self._generated(found, extract)
+
+    def _generated(self, found: _Found, extract: Answer) -> Iterator[Event]:
+        """Words of the generator, then the checked answer; the extract wherever there is none."""
+        turn, pieces = found.turn, list[str]()
+        try:
+            worker, spec = self._worker(turn)
+            room = spec.context_tokens - self._settings.generator.answer_tokens
+            prompt = build_prompt(found.query, found.evidence, found.language, worker.count_tokens, room)
+            for piece in self._write(worker, prompt, turn):
+                pieces.append(piece)
+                yield Token(piece)
+        except (BusyError, CancelledError) as error:
+            yield Failed(error)
+            return
+        except OtvetError as error:
+            # The evidence is at hand: a generator that fails or is late costs the prose, not the answer.
+            note = "note_generator_loading" if isinstance(error, NotReadyError) else "note_generator_failed"
+            logger.warning("%s", error)
+            yield Finished(found.reply(extract, EXTRACTIVE, note))
+            return
+        turn.clock.lap("generation")
+        if turn.clock.left_s(turn.request.deadline_s) <= 0:
+            yield Finished(found.reply(extract, EXTRACTIVE, "note_deadline"))
+            return
+        answer = compose("".join(pieces), found.evidence, found.language)
+        turn.clock.lap("check")
+        yield Finished(found.reply(answer, spec.id))
+
+    def _from_data(self, turn: _Turn) -> Iterator[Event]:
+        """The second input: the caller's own prompt over the caller's own data."""
+        request = turn.request
+        worker, spec = self._worker(turn)
+        room = spec.context_tokens - self._settings.generator.answer_tokens
+        prompt = build_data_prompt(
+            request.prompt or "", request.data, request.question, worker.count_tokens, room
+        )
+        return self._data_events(turn, self._write(worker, prompt, turn), spec.id)
+
+    def _data_events(self, turn: _Turn, written: Iterator[str], model: str) -> Iterator[Event]:
+        request, pieces = turn.request, list[str]()
+        try:
+            for piece in written:
+                pieces.append(piece)
+                yield Token(piece)
+        except OtvetError as error:
+            yield Failed(error)
+            return
+        turn.clock.lap("generation")
+        cut = turn.clock.left_s(request.deadline_s) <= 0
+        yield Finished(
+            Reply(
+                question=request.question,
+                flags=(),
+                answer=Answer("".join(pieces).strip(), "generated"),
+                sources=(),
+                timings_ms=turn.clock.timings_ms(),
+                model=model,
+                kb_version="",
+                request_id=request.request_id,
+                notes=(text("answers", "note_deadline_cut", request.language),) if cut else (),
+            )
+        )
+
+    def _worker(self, turn: _Turn) -> tuple[GeneratorWorker, GeneratorSpec]:
+        if self._parts.worker is None:
+            raise NotReadyError(what=Phrase("no_generator"))
+        worker = self._parts.worker.get()
+        return worker, worker.wait_ready(turn.clock.left_s(turn.request.deadline_s), turn.cancelled)
+
+    def _write(self, worker: GeneratorWorker, prompt: Prompt, turn: _Turn) -> Iterator[str]:
+        chosen = self._settings.generator
+        generation = worker.submit(
+            prompt.messages,
+            Sampling(max_tokens=chosen.answer_tokens, temperature=chosen.temperature),
+            client=turn.request.client,
+            cancelled=turn.cancelled,
+            deadline=time.monotonic() + turn.clock.left_s(turn.request.deadline_s),
+        )
+        for piece in generation:
+            turn.clock.mark_once("first_token")
+            yield piece
+
+
+def _index_status(index: Index) -> dict[str, object]:
+    manifest = index.manifest
+    return {
+        "kb_version": manifest.build_id,
+        "chunks": len(index.chunks),
+        "files": len(manifest.files),
+        "skipped": dict(manifest.skipped),
+        "embedder": manifest.embedder_id,
+    }
