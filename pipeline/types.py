@@ -47,6 +47,7 @@ __all__ = [
     "Stage",
     "Token",
     "TokenVectors",
+    "Waiting",
 ]
 
 FloatMatrix = NDArray[np.float32]
@@ -249,6 +250,7 @@ class Retrieval:
         candidates: All candidates in their final order, near-duplicates taken out.
         question: Token vectors of the question, windows of a long one joined.
         terms: The question's keywords.
+        embedder_id: Who made the vectors; what their cosines mean depends on it.
         timings_ms: Stage name -> milliseconds.
         notes: Keys of ``messages/answers.toml`` a person should be told.
     """
@@ -258,6 +260,7 @@ class Retrieval:
     candidates: tuple[Candidate, ...]
     question: TokenVectors
     terms: tuple[QuestionTerm, ...]
+    embedder_id: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -409,6 +412,19 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Event: the answer has joined the generator's line, or its place there has changed.
+
+    Attributes:
+        place: Answers to be written before this one; 0 once the model is at work on it.
+        estimate_s: Seconds until the whole answer is likely to be there, from the measured speed.
+    """
+
+    place: int
+    estimate_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     """Event: the next piece of generated text, whole characters only."""
 
@@ -429,4 +445,4 @@ class Failed:
     error: Exception
 
 
-Event = Retrieved | Token | Finished | Failed
+Event = Retrieved | Waiting | Token | Finished | Failed

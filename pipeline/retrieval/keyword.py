@@ -1,0 +1,99 @@
+"""Keyword search: BM25 over the postings of an index.
+
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
+non-negative idf that Lucene uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.index import Postings
+from pipeline.retrieval.ranking import Scores
+from pipeline.retrieval.spelling import vocabulary_of
+from pipeline.text.stems import keyword_terms
+from pipeline.types import FloatMatrix, QuestionTerm
+
+__all__ = ["bm25", "coverage", "question_terms"]
+
+K1 = 1.2
+"""How soon repeating a term stops adding to the score."""
+B = 0.75
+"""How much a long chunk is held against it, 0..1."""
+
+
+def question_terms(postings: Postings, text: str) -> tuple[QuestionTerm, ...]:
+    """Keywords of a question, each once, in the order of their first occurrence."""
+    return tuple(_question_term(postings, term) for term in dict.fromkeys(keyword_terms(text)))
+
+
+def bm25(postings: Postings, terms: Sequence[QuestionTerm], *, k1: float = K1, b: float = B) -> Scores:
+    """BM25 score of every chunk of the index, 0 where no term occurs.
+
+    A term found under several spellings counts once a chunk, with the spelling that scores best there.
+
+    Returns:
+        float32, shape (chunks,).
+    """
+    chunks = len(postings.lengths)
+    scores = np.zeros(chunks, dtype=np.float64)
+    if not chunks:
+        return scores.astype(np.float32)
+    norms = k1 * (1 - b + b * postings.lengths / max(float(postings.lengths.mean()), 1.0))
+    for term in terms:
+        parts = [_part(postings, norms, word, factor * term.weight, k1) for word, factor in term.found_as]
+        if len(parts) == 1:
+            rows, values = parts[0]
+            scores[rows] += values
+        elif parts:
+            best = np.zeros(chunks, dtype=np.float64)
+            for rows, values in parts:
+                best[rows] = np.maximum(best[rows], values)
+            scores += best
+    return scores.astype(np.float32)
+
+
+def coverage(postings: Postings, terms: Sequence[QuestionTerm], rows: Sequence[int]) -> FloatMatrix:
+    """How surely each chunk holds each term: 1 for the term itself, less for a near spelling, else 0.
+
+    Returns:
+        float32, shape (rows, terms).
+    """
+    wanted = np.asarray(rows, dtype=np.int64)
+    table = np.zeros((len(wanted), len(terms)), dtype=np.float32)
+    for column, term in enumerate(terms):
+        for word, factor in term.found_as:
+            held, _ = _postings(postings, word)
+            if not len(held):
+                continue
+            places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
+            table[:, column] = np.maximum(table[:, column], factor * (held[places] == wanted))
+    return table
+
+
+def _question_term(postings: Postings, term: str) -> QuestionTerm:
+    if term in postings.terms:
+        found: tuple[tuple[str, float], ...] = ((term, 1.0),)
+    else:
+        found = vocabulary_of(postings).nearest(term)
+    holding = sum(len(_postings(postings, word)[0]) for word, _ in found)
+    chunks = len(postings.lengths)
+    holding = min(holding, chunks)
+    weight = math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
+    return QuestionTerm(text=term, weight=weight, found_as=found)
+
+
+def _part(
+    postings: Postings, norms: np.ndarray, word: str, weight: float, k1: float
+) -> tuple[np.ndarray, np.ndarray]:
+    rows, counts = _postings(postings, word)
+    return rows, weight * counts * (k1 + 1) / (counts + norms[rows])
+
+
+def _postings(postings: Postings, word: str) -> tuple[np.ndarray, np.ndarray]:
+    term = postings.terms[word]
+    span = slice(int(postings.starts[term]), int(postings.starts[term + 1]))
+    return postings.rows[span], postings.counts[span]

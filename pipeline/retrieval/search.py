@@ -1,0 +1,116 @@
+"""One search, from a question to ranked candidates: plain functions, all inputs in the signature.
+
+encode → filter → dense and keyword candidates → fuse → late interaction → (cross-encoder) →
+near-duplicates out. The same input gives the same output, timings apart.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from pipeline.index import Index
+from pipeline.ports import Embedder, Reranker
+from pipeline.retrieval.candidates import find_candidates
+from pipeline.retrieval.keyword import coverage, question_terms
+from pipeline.retrieval.near_duplicates import without_near_duplicates
+from pipeline.retrieval.prefilter import matching_rows
+from pipeline.retrieval.question import encode_question
+from pipeline.retrieval.table import Table
+from pipeline.settings import SearchSettings
+from pipeline.text.embedded import embedded_text
+from pipeline.types import Query, Retrieval
+
+__all__ = ["CROSS_ENCODER_CANDIDATES", "retrieve"]
+
+CROSS_ENCODER_CANDIDATES = 10
+"""A cross-encoder reads every candidate with the question: 30 ms each where late interaction takes 0.1."""
+
+FUSION_WEIGHT = 0.008
+"""What a unit of the fused score adds to the late-interaction score (see ``benchmarks/quality.py``)."""
+
+
+def retrieve(
+    query: Query,
+    index: Index,
+    embedder: Embedder,
+    settings: SearchSettings,
+    cross_encoder: Reranker | None = None,
+) -> Retrieval:
+    """Find the passages that answer a question.
+
+    A hybrid search is ordered by late interaction with a small share of the fused score; ``dense``
+    and ``keyword`` are ordered by that one score, and late interaction serves the answer only. With
+    ``query.cross_encoder`` the best candidates are read by the cross-encoder, which then decides.
+
+    Args:
+        query: The question; ``search_text`` is what is searched for.
+        index: The index; an empty one gives no hits.
+        embedder: The one the index was made with.
+        settings: How many candidates and how they are fused.
+        cross_encoder: The one to use if the query asks for it; where there is none, a note says so.
+    """
+    clock = _Clock()
+    vector, question = encode_question(query.search_text, embedder)
+    clock.lap("encode")
+    terms = question_terms(index.postings, query.search_text)
+    pool = find_candidates(
+        index,
+        vector,
+        terms,
+        matching_rows(index, query.filter),
+        mode=query.mode,
+        count=max(settings.candidates, query.top_k),
+        fusion=settings.fusion,
+    )
+    clock.lap("search")
+    table = Table.of(index, pool, max(settings.rerank, 2 * query.top_k), vector, question)
+    if query.mode == "hybrid":
+        table = table.ordered(table.stages["late_interaction"] + FUSION_WEIGHT * table.stages["fusion"])
+    clock.lap("late_interaction")
+    notes: tuple[str, ...] = ()
+    if query.cross_encoder and cross_encoder is None:
+        notes = ("no_cross_encoder",)
+    elif query.cross_encoder and cross_encoder is not None:
+        table = table.taken(range(max(CROSS_ENCODER_CANDIDATES, query.top_k)))
+        table = _cross_encoded(table, query.search_text, cross_encoder)
+        clock.lap(cross_encoder.name)
+    table = table.taken(
+        without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
+    )
+    candidates = table.candidates(coverage(index.postings, terms, table.rows))
+    clock.lap("near_duplicates")
+    return Retrieval(
+        query=query,
+        hits=tuple(candidate.hit for candidate in candidates[: query.top_k]),
+        candidates=candidates,
+        question=question,
+        terms=terms,
+        embedder_id=embedder.spec.id,
+        timings_ms=clock.laps,
+        notes=notes,
+    )
+
+
+def _cross_encoded(table: Table, question: str, cross_encoder: Reranker) -> Table:
+    """The table in the order of the cross-encoder; chunks without text follow in their old order."""
+    texts = [embedded_text(chunk) for chunk in table.chunks]
+    worded = [place for place, text in enumerate(texts) if text.strip()]
+    scores = np.nan_to_num(cross_encoder.score(question, [texts[place] for place in worded]))
+    full = np.full(len(texts), scores.min(initial=0.0) - 1.0, dtype=np.float32)
+    full[worded] = scores
+    return table.ordered(full, name=cross_encoder.name)
+
+
+class _Clock:
+    """Milliseconds of each stage."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = (now - self._last) * 1000
+        self._last = now
