@@ -18,6 +18,7 @@ from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
 from pipeline.clock import Clock
 from pipeline.errors import BusyError, CancelledError, NotFoundError, NotReadyError, OtvetError
+from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import memory, resident_bytes
 from pipeline.index import Index
@@ -42,6 +43,7 @@ from pipeline.types import (
     Retrieved,
     SourceView,
     Token,
+    Waiting,
 )
 from pipeline.understand import understand
 
@@ -237,9 +239,11 @@ class QAService:
             worker, spec = self._worker(turn)
             room = spec.context_tokens - self._settings.generator.answer_tokens
             prompt = build_prompt(found.query, found.evidence, found.language, worker.count_tokens, room)
-            for piece in self._write(worker, prompt, turn):
-                pieces.append(piece)
-                yield Token(piece)
+            generation = self._submit(worker, prompt, turn)
+            for event in _written(generation, turn.clock):
+                if isinstance(event, Token):
+                    pieces.append(event.text)
+                yield event
         except (BusyError, CancelledError) as error:
             yield Failed(error)
             return
@@ -250,7 +254,7 @@ class QAService:
             yield Finished(found.reply(extract, EXTRACTIVE, note))
             return
         turn.clock.lap("generation")
-        if turn.clock.left_s(turn.request.deadline_s) <= 0:
+        if generation.end == "deadline":
             yield Finished(found.reply(extract, EXTRACTIVE, "note_deadline"))
             return
         answer = compose("".join(pieces), found.evidence, found.language)
@@ -265,19 +269,20 @@ class QAService:
         prompt = build_data_prompt(
             request.prompt or "", request.data, request.question, worker.count_tokens, room
         )
-        return self._data_events(turn, self._write(worker, prompt, turn), spec.id)
+        return self._data_events(turn, self._submit(worker, prompt, turn), spec.id)
 
-    def _data_events(self, turn: _Turn, written: Iterator[str], model: str) -> Iterator[Event]:
+    def _data_events(self, turn: _Turn, generation: Generation, model: str) -> Iterator[Event]:
         request, pieces = turn.request, list[str]()
         try:
-            for piece in written:
-                pieces.append(piece)
-                yield Token(piece)
+            for event in _written(generation, turn.clock):
+                if isinstance(event, Token):
+                    pieces.append(event.text)
+                yield event
         except OtvetError as error:
             yield Failed(error)
             return
         turn.clock.lap("generation")
-        cut = turn.clock.left_s(request.deadline_s) <= 0
+        cut = generation.end == "deadline"
         yield Finished(
             Reply(
                 question=request.question,
@@ -298,18 +303,23 @@ class QAService:
         worker = self._parts.worker.get()
         return worker, worker.wait_ready(turn.clock.left_s(turn.request.deadline_s), turn.cancelled)
 
-    def _write(self, worker: GeneratorWorker, prompt: Prompt, turn: _Turn) -> Iterator[str]:
+    def _submit(self, worker: GeneratorWorker, prompt: Prompt, turn: _Turn) -> Generation:
         chosen = self._settings.generator
-        generation = worker.submit(
+        return worker.submit(
             prompt.messages,
             Sampling(max_tokens=chosen.answer_tokens, temperature=chosen.temperature),
             client=turn.request.client,
             cancelled=turn.cancelled,
             deadline=time.monotonic() + turn.clock.left_s(turn.request.deadline_s),
         )
-        for piece in generation:
-            turn.clock.mark_once("first_token")
-            yield piece
+
+
+def _written(generation: Generation, clock: Clock) -> Iterator[Waiting | Token]:
+    for place in generation.places():
+        yield Waiting(place, generation.remaining_s())
+    for piece in generation:
+        clock.mark_once("first_token")
+        yield Token(piece)
 
 
 def _index_status(index: Index) -> dict[str, object]:

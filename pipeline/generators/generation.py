@@ -54,6 +54,10 @@ class Line(Protocol):
         """Seconds until the job is likely to start."""
         ...
 
+    def remaining_s(self, job: Job) -> float:
+        """Seconds until the job is likely to be finished."""
+        ...
+
 
 class Generation:
     """Iterate over it, once, for the pieces of the text.
@@ -79,6 +83,21 @@ class Generation:
     def estimate_s(self) -> float:
         """Seconds until this text is likely to start, from the measured time of the last ones."""
         return self._line.estimate_s(self._job)
+
+    def remaining_s(self) -> float:
+        """Seconds until the whole text is likely to be there, from the measured time of the last ones."""
+        return self._line.remaining_s(self._job)
+
+    def places(self) -> Iterator[int]:
+        """The place in the line whenever it changes, the first at once; ends with 0 or when it is over."""
+        known: int | None = None
+        while known != 0 and (known is None or self._job.over() is None):
+            place = self.place()
+            if place != known:
+                known = place
+                yield place
+            else:
+                time.sleep(POLL_S)
 
     def cancel(self) -> None:
         """Give up the text; harmless at any time and from any thread."""

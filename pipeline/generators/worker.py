@@ -173,6 +173,10 @@ class GeneratorWorker:
         """Seconds until the job is likely to start."""
         return self._meter.estimate_s(self.place(job))
 
+    def remaining_s(self, job: Job) -> float:
+        """Seconds until the job is likely to be finished."""
+        return self._meter.estimate_s(self.place(job) + 1)
+
     def _run(self) -> None:
         self._fresh_generator()
         while (job := self._take()) is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 
 from pipeline.errors import CancelledError
-from pipeline.types import Event, Failed, Finished, Reply, Retrieved, Token
+from pipeline.types import Event, Failed, Finished, Reply, Retrieved, Token, Waiting
 from pipeline.web import jsontext
 
 __all__ = ["HEARTBEAT_S", "EventStream"]
@@ -94,6 +94,8 @@ class EventStream(Iterator[bytes]):
         match event:
             case Retrieved(reply):
                 name, data = "sources", self._render(reply)
+            case Waiting(place, estimate_s):
+                name, data = "waiting", {"place": place, "estimate_s": round(estimate_s, 1)}
             case Token(text):
                 name, data = "token", {"text": text}
             case Finished(reply):
