@@ -116,13 +116,19 @@ class QAService:
         self._loading: threading.Thread | None = None
         self._failure: OtvetError | None = None
 
-    def start(self, *, wait: bool = False) -> None:
-        """Load in the background, what answers a search first; with ``wait`` return when it can.
+    def start(self, *, wait: bool = False, generator: bool = True) -> None:
+        """Load in the background, what answers a search first.
+
+        Args:
+            wait: Return only when a search can be answered.
+            generator: Load the generator too; without, it is loaded when first needed.
 
         Raises:
             OtvetError: With ``wait``: index or embedder cannot be loaded.
         """
-        self._loading = threading.Thread(target=self._load, name="otvet-loading", daemon=True)
+        self._loading = threading.Thread(
+            target=self._load, args=(generator,), name="otvet-loading", daemon=True
+        )
         self._loading.start()
         if wait:
             self._loading.join()
@@ -199,7 +205,7 @@ class QAService:
         turn.clock.include(retrieval.timings_ms)
         return self._from_knowledge_base(turn, retrieval, index.manifest.build_id)
 
-    def _load(self) -> None:
+    def _load(self, generator: bool) -> None:
         try:
             self._parts.embedder.get()
             self._parts.index()
@@ -207,7 +213,7 @@ class QAService:
             # Kept for /ready and /status; a request that needs the part meets the same error.
             self._failure = error
             logger.error("%s", error)
-        if self._parts.worker is not None:
+        if generator and self._parts.worker is not None:
             self._parts.worker.get()
 
     def _index(self) -> Index:

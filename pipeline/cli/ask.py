@@ -32,7 +32,7 @@ def run(request: AskRequest, *, as_json: bool) -> None:
     settings = console.settings()
     service = bootstrap.create_service(settings)
     try:
-        service.start(wait=True)
+        service.start(wait=True, generator=request.use_rag)
         for event in service.stream(request, lambda: False):
             match event:
                 case Retrieved(reply) if not as_json and request.use_rag:
