@@ -48,10 +48,15 @@ class TextTokenizer:
         positions: Most tokens the model takes, prefix and specials included.
     """
 
+    limit: int
+    """Most tokens of a text, prefix and specials already taken off."""
+
     def __init__(self, tokenizer: Tokenizer, scheme: PrefixScheme, positions: int) -> None:
         self._tokenizer = tokenizer
         self._scheme = scheme
-        samples = (self("a", "query"), self("a", "passage"))
+        self._positions = positions
+        # The space between prefix and text may be a token of its own, as it is before an empty text.
+        samples = [self(text, role) for role in ("query", "passage") for text in ("", "a")]
         self.limit = positions - max(len(sample.ids) - len(sample.rows) for sample in samples)
 
     def __call__(self, text: str, role: Role) -> Tokenised:
@@ -68,7 +73,7 @@ class TextTokenizer:
             TextTooLongError: It has more than ``limit`` tokens.
         """
         tokenised = self(text, role)
-        if len(tokenised.rows) > self.limit:
+        if len(tokenised.rows) > self.limit or len(tokenised.ids) > self._positions:
             raise TextTooLongError(tokens=len(tokenised.rows), limit=self.limit)
         return tokenised
 
