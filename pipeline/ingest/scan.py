@@ -43,9 +43,10 @@ def scan(knowledge_base: Path) -> list[Found]:
 
     for folder, folders, files in os.walk(root, onerror=unopened):
         here = Path(folder)
-        for name in (name for name in folders if not name.startswith(".") and (here / name).is_symlink()):
-            found.append(_found(root, here / name, _link_reason(root, here / name)))
-        folders[:] = [n for n in folders if not n.startswith(".") and not (here / n).is_symlink()]
+        visible = [name for name in folders if not name.startswith(".")]
+        links = [name for name in visible if _is_link(here / name)]
+        found.extend(_found(root, here / name, _link_reason(root, here / name)) for name in links)
+        folders[:] = [name for name in visible if name not in links]
         for name in (name for name in files if not name.startswith(".")):
             found.append(_found(root, here / name, _file_reason(root, here / name)))
     return sorted(found, key=lambda item: item.file)
@@ -58,6 +59,11 @@ def _found(root: Path, path: Path, skip: Phrase | None) -> Found:
     except UnicodeEncodeError:
         return Found(file.encode("utf-8", "replace").decode(), path, reason("name"))
     return Found(file, path, skip)
+
+
+def _is_link(folder: Path) -> bool:
+    # Windows has junctions too, which only show by leading elsewhere.
+    return folder.is_symlink() or (os.name == "nt" and folder.resolve() != folder)
 
 
 def _file_reason(root: Path, path: Path) -> Phrase | None:

@@ -18,7 +18,7 @@ __all__ = ["keyword_terms"]
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # A run of letters and digits, held together by single inner dots, dashes, underscores and the like.
-_TOKEN = re.compile(r"[^\W_]+(?:[.,_\-‐‑‒−/+'’][^\W_]+)*(?:\+\+|#)?|_+[^\W_]+(?:_+[^\W_]+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:[.,_\-‐‑‒−/+'’][^\W_]+)*(?:\+\+|#)?|(?<!_)_++[^\W_]+(?:_+[^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
 _DOTTED_NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _DECIMAL = re.compile(r"\d+,\d+")

@@ -18,10 +18,11 @@ from pipeline.types import Block, Document
 __all__ = ["TOPIC_SEPARATOR", "read_markdown"]
 
 TOPIC_SEPARATOR = " / "
+_LONGEST_HEADING = 1000
 
 _CODE_OR_COMMENT = re.compile(
-    r"(?P<code>^[ \t]*(?P<mark>`{3,}|~{3,})[^`\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)|`[^`\n]+`)"
-    r"|(?P<line>(?:^[ \t]*)?)<!--.*?-->(?P<rest>[ \t]*\n?)",
+    r"^[ \t]*(?P<mark>`{3,}|~{3,})[^`\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)"
+    r"|`[^`\n]+`|(?P<comment><!--)",
     re.M | re.S,
 )
 _ATX = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -49,7 +50,7 @@ def read_markdown(path: Path, file: str) -> list[Document]:
     """Read a ``.md`` file; see `pipeline.ports.Reader`."""
     decoded = read_text(path, file)
     front, body = split_front_matter(decoded.text)
-    text = _CODE_OR_COMMENT.sub(_without_comment, body)
+    text = _without_comments(body)
     headings = list(_headings(text))
     first = next((heading.text for heading in headings if heading.level == 1 and heading.text), "")
     title = front.title or first or stem(file)
@@ -58,13 +59,28 @@ def read_markdown(path: Path, file: str) -> list[Document]:
     return [make_document(file, title, text, blocks, metadata, link=web_link(front.link), tags=front.tags)]
 
 
-def _without_comment(match: re.Match[str]) -> str:
-    if match["code"] is not None:
-        return match.group()
-    # A comment alone on its line takes the line with it.
-    alone = match.start() == 0 or match.string[match.start() - 1] == "\n"
-    ends_line = match["rest"].endswith("\n")
-    return "" if alone and ends_line else match["line"] + match["rest"]
+def _without_comments(text: str) -> str:
+    """Comments outside of code go, with their line if they are alone on it; an unclosed one is text."""
+    pieces: list[str] = []
+    position = kept = 0
+    while match := _CODE_OR_COMMENT.search(text, position):
+        position = match.end()
+        if match["comment"]:
+            end = text.find("-->", position)
+            if end < 0:
+                break
+            start, position = _with_its_line(text, match.start(), end + 3)
+            pieces.append(text[kept:start])
+            kept = position
+    return "".join((*pieces, text[kept:]))
+
+
+def _with_its_line(text: str, start: int, end: int) -> tuple[int, int]:
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end + 1
+    alone = not text[line_start:start].strip() and not text[end:line_end].strip()
+    return (line_start, line_end) if alone else (start, end)
 
 
 def _headings(text: str) -> Iterator[_Heading]:
@@ -103,6 +119,7 @@ def _blocks(text: str, headings: list[_Heading], title: str) -> Iterator[Block]:
 
 
 def _plain(heading: str) -> str:
+    heading = heading[:_LONGEST_HEADING]
     for pattern, replacement in _MARKUP:
         heading = pattern.sub(replacement, heading)
     return " ".join(heading.split())

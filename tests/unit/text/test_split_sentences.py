@@ -24,6 +24,8 @@ def sentences(text: str) -> list[str]:
         ["Dr. Smith came, e.g. Monday.", "He paid $5.50.", "See fig. 3."],
         ["It was made by Acme Inc.", "The end."],
         ["«Первое предложение.»", "«Второе.»"],
+        ["Историк Фредерик В. Мот писал об этом.", "In the U.S. Army it was so."],
+        ["Он родился (ум. 1536).", "Вот . .", "И всё."],
         ["Он спросил: «Где?» и ушёл.", "(Так было.)", "Да."],
     ],
 )
@@ -53,14 +55,19 @@ def test_short_lines_without_an_end_are_not_joined() -> None:
     assert sentences("Телефон: 123-45\nАдрес: Москва") == ["Телефон: 123-45", "Адрес: Москва"]
 
 
+def test_a_number_in_mid_sentence_begins_no_list() -> None:
+    assert sentences("Сварка смесью O\n2. Позже — иначе.") == ["Сварка смесью O\n2.", "Позже — иначе."]
+    assert sentences("Шаги\n1. Раз\nдва\n2. Три") == ["Шаги", "1. Раз\nдва", "2. Три"]
+
+
 def test_code_is_split_by_lines_only() -> None:
     text = "Пример:\n\n```bsl\nА = 1. Б;\nВозврат;\n```\nПосле. Конец."
     assert sentences(text) == ["Пример:", "```bsl", "А = 1. Б;", "Возврат;", "```", "После.", "Конец."]
 
 
 def test_a_fence_inside_a_longer_fence_does_not_close_it() -> None:
-    text = "````\n```\nа. Б\n```\n````\nВ. Г"
-    assert sentences(text)[-2:] == ["В.", "Г"]
+    text = "````\n```\nа. Б\n```\n````\nВот. Да"
+    assert sentences(text)[-2:] == ["Вот.", "Да"]
 
 
 def test_sentences_of_languages_without_spaces() -> None:
