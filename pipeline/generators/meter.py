@@ -12,6 +12,9 @@ __all__ = ["Meter"]
 FIRST_GUESS_S = 5.0
 """Seconds a text is taken to need before one was measured."""
 
+STUCK_S = 120.0
+"""Silence after which a generator counts as stuck; reading one batch of a prompt takes a few seconds."""
+
 WEIGHT = 0.3
 """Weight of the newest measurement in the running means."""
 
@@ -32,7 +35,7 @@ class Meter:
         self._started = self._beat = time.monotonic()
 
     def beat(self) -> None:
-        """A piece of it has come."""
+        """It made a step."""
         self._beat = time.monotonic()
 
     def stop(self) -> None:
@@ -64,6 +67,7 @@ class Meter:
             "finished": self._finished,
             "mean_s": _rounded(self._seconds),
             "silent_s": _rounded(silent),
+            "stuck": silent is not None and silent > STUCK_S,
             "prefill_tokens_per_s": _rounded(self._prefill_rate),
             "decode_tokens_per_s": _rounded(self._decode_rate),
         }

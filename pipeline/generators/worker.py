@@ -205,8 +205,7 @@ class GeneratorWorker:
             return
         self._meter.start()
         try:
-            for piece in generator.generate(job.messages, job.sampling, lambda: job.over() is not None):
-                self._meter.beat()
+            for piece in generator.generate(job.messages, job.sampling, self._watch(job)):
                 job.output.put(piece)
         except GeneratorError as error:
             self._recover(job, error)
@@ -222,6 +221,15 @@ class GeneratorWorker:
             self._meter.finish(generator, complete=end is None)
         finally:
             self._meter.stop()
+
+    def _watch(self, job: Job) -> Callable[[], bool]:
+        """What the generator polls: every poll is a sign of life, between the batches of a prompt too."""
+
+        def cancelled() -> bool:
+            self._meter.beat()
+            return job.over() is not None
+
+        return cancelled
 
     def _recover(self, job: Job, error: GeneratorError) -> None:
         self._failures += 1

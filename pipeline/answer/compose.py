@@ -1,0 +1,127 @@
+"""From what the generator wrote to the answer a person gets.
+
+The model's sentences are checked against the sources (``citations``). One that no source supports, or that
+holds a number, date, code or name of its own, gives way to the best sentence of the evidence, word for
+word; where there is none left, it stays and is marked, and the outcome says ``partial``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.answer.citations import Checked, checked_statements
+from pipeline.answer.extractive import extractive_answer
+from pipeline.answer.markers import write_markers
+from pipeline.answer.orders import gives_orders
+from pipeline.answer.support import CitedSource, Similarity, content_terms
+from pipeline.text.language import detect_language
+from pipeline.types import Answer, Citation, Evidence, EvidenceSentence, Language, Mark
+
+__all__ = ["compose"]
+
+_WORD = re.compile(r"[^\W\d_]+")
+_OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0600-\u06ff\u0900-\u0dff]")
+_LABEL = re.compile(r"^\s*(?:ответ|answer)\s*:\s*", re.IGNORECASE)
+_FINISHED = re.compile(r"[.!?…:;»\")\]`|]\s*$")
+
+
+def compose(
+    text: str, evidence: Evidence, language: Language, similarity: Similarity | None = None
+) -> Answer:
+    """The checked answer.
+
+    Args:
+        text: What the generator wrote; it may end in the middle of a sentence.
+        evidence: The sources and sentences it rests on; numbers in ``text`` are places in ``evidence.hits``.
+        language: Language of the question; a text in another one is not shown, the extract is.
+        similarity: A finer measure of support than shared words, for sources in another language.
+    """
+    written = _LABEL.sub("", text).strip()
+    if not written or _in_another_language(written, language):
+        return extractive_answer(evidence, language)
+    sources = {n: CitedSource(n, hit) for n, hit in enumerate(evidence.hits, 1)}
+    checked = checked_statements(written, sources, similarity)
+    statements = _repaired(_whole_sentences(checked, written), _quotable(evidence, sources))
+    if not any(statement.sound for statement in statements):
+        return extractive_answer(evidence, language)
+    return _rendered(statements, sources)
+
+
+def _in_another_language(text: str, language: Language) -> bool:
+    words = _WORD.findall(text)
+    if len(_OTHER_SCRIPT.findall(text)) > len("".join(words)) / 5:
+        return True
+    return len(words) >= 3 and detect_language(text) != language
+
+
+def _whole_sentences(statements: list[Checked], written: str) -> list[Checked]:
+    """Without a last sentence that was cut off by the token limit, unless it is all there is.
+
+    Items of a list end without a full stop by right.
+    """
+    if len(statements) < 2 or _FINISHED.search(written) or "\n" in statements[-1].lead:
+        return statements
+    return statements[:-1]
+
+
+def _quotable(evidence: Evidence, sources: Mapping[int, CitedSource]) -> list[EvidenceSentence]:
+    return [s for s in evidence.sentences if s.source in sources and not gives_orders(s.text)]
+
+
+def _repaired(statements: Sequence[Checked], quotes: Sequence[EvidenceSentence]) -> list[Checked]:
+    """Unsound sentences replaced by the evidence, best sentences first, each at most once.
+
+    When the evidence is used up, an unsound sentence stays and is marked, but not one that does what a
+    document ordered.
+    """
+    said = {" ".join(content_terms(statement.text)) for statement in statements}
+    left = iter([quote for quote in quotes if " ".join(content_terms(quote.text)) not in said])
+    repaired: list[Checked] = []
+    for statement in statements:
+        quote = None if statement.sound else next(left, None)
+        if quote is not None:
+            repaired.append(_quoted(statement, quote))
+        elif not statement.obedient:
+            repaired.append(statement)
+    return repaired
+
+
+def _quoted(statement: Checked, quote: EvidenceSentence) -> Checked:
+    text = " ".join(quote.text.split())
+    return replace(
+        statement, text=text, numbers=(quote.source,), unsupported=False, strange=(), obedient=False
+    )
+
+
+def _rendered(statements: Sequence[Checked], sources: Mapping[int, CitedSource]) -> Answer:
+    text = ""
+    marks: list[Mark] = []
+    citations: dict[tuple[int, int], Citation] = {}
+    for statement in statements:
+        text += statement.lead if text else ""
+        start = len(text)
+        text += write_markers(statement.text, statement.numbers)
+        if statement.unsupported:
+            marks.append(Mark(start, len(text), "no_source"))
+        marks += [Mark(start + fact.start, start + fact.end, fact.kind) for fact in statement.strange]
+        for citation in _citations(statement, sources):
+            citations.setdefault((citation.n, citation.start), citation)
+    return Answer(
+        text=text,
+        outcome="partial" if marks else "answered",
+        citations=tuple(citations.values()),
+        marks=tuple(marks),
+    )
+
+
+def _citations(statement: Checked, sources: Mapping[int, CitedSource]) -> list[Citation]:
+    claim = content_terms(statement.text)
+    citations: list[Citation] = []
+    for n in statement.numbers:
+        chunk = sources[n].chunk
+        passage = sources[n].best_passage(claim)
+        start, end = (passage.start, passage.end) if passage else (0, len(chunk.text))
+        citations.append(Citation(n, chunk.id, chunk.text[start:end], chunk.start + start, chunk.start + end))
+    return citations

@@ -1,0 +1,98 @@
+"""Numbers written as words, in Russian and English, and numbers written with digits, as comparable keys."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+__all__ = ["number_keys", "word_values"]
+
+_RUSSIAN_UNITS = {
+    2: "два две двух двум двумя двое двоих",
+    3: "три трех трем тремя трое троих",
+    4: "четыре четырех четырем четырьмя четверо",
+    5: "пять пяти пятью пятеро",
+    6: "шесть шести шестью",
+    7: "семь семи",
+    8: "восемь восьми восемью",
+    9: "девять девяти девятью",
+}
+_RUSSIAN_TEENS = """
+десят одиннадцат двенадцат тринадцат четырнадцат пятнадцат шестнадцат семнадцат восемнадцат девятнадцат
+"""
+
+_RUSSIAN_TENS = {
+    20: "двадцать двадцати двадцатью",
+    30: "тридцать тридцати тридцатью",
+    40: "сорок сорока",
+    50: "пятьдесят пятидесяти",
+    60: "шестьдесят шестидесяти",
+    70: "семьдесят семидесяти",
+    80: "восемьдесят восьмидесяти",
+    90: "девяносто девяноста",
+}
+_RUSSIAN_HUNDREDS = {
+    100: "сто ста",
+    200: "двести двухсот двумстам",
+    300: "триста трехсот тремстам",
+    400: "четыреста четырехсот",
+    500: "пятьсот пятисот",
+    600: "шестьсот шестисот",
+    700: "семьсот семисот",
+    800: "восемьсот восьмисот",
+    900: "девятьсот девятисот",
+}
+_ENGLISH_UNITS = """
+two three four five six seven eight nine ten
+eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+"""
+_ENGLISH_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+
+_MULTIPLIERS = (
+    (re.compile(r"тыс|thousand"), 1_000),
+    (re.compile(r"млн|миллион|million"), 1_000_000),
+    (re.compile(r"млрд|миллиард|billion"), 1_000_000_000),
+)
+
+
+@cache
+def word_values() -> dict[str, int]:
+    """Every number word this module knows, lower case with ё = е, and its value. 0 and 1 are left out.
+
+    «Один» and "one" are articles and pronouns far more often than counts.
+    """
+    values: dict[str, int] = {}
+    for table in (_RUSSIAN_UNITS, _RUSSIAN_TENS, _RUSSIAN_HUNDREDS):
+        for value, words in table.items():
+            values |= dict.fromkeys(words.split(), value)
+    for value, stem in enumerate(_RUSSIAN_TEENS.split(), 10):
+        values |= {stem + ending: value for ending in ("ь", "и", "ью")}
+    values |= {word: value for value, word in enumerate(_ENGLISH_UNITS.split(), 2)}
+    values |= {word: 10 * value for value, word in enumerate(_ENGLISH_TENS.split(), 2)}
+    return values
+
+
+def number_keys(written: str, after: str = "") -> frozenset[str]:
+    """Plain decimal forms a written number may stand for.
+
+    «3,50» is ``3.5``; «45 000» is ``45000``; «45,000» may be either; «5 тыс.» is ``5`` and ``5000``.
+
+    Args:
+        written: Digits with spaces, commas or points, as they stand in the text.
+        after: What follows, for thousands and millions.
+    """
+    digits = re.sub(r"\s", "", written)
+    keys = {_plain(digits.replace(",", "."))}
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits):
+        keys.add(digits.replace(",", ""))
+    following = after.lstrip().lower()
+    for word, factor in _MULTIPLIERS:
+        if word.match(following):
+            keys |= {_plain(f"{float(key) * factor:f}") for key in keys if key.count(".") < 2}
+    return frozenset(keys)
+
+
+def _plain(number: str) -> str:
+    whole, point, decimals = number.partition(".")
+    decimals = decimals.rstrip("0")
+    return (whole.lstrip("0") or "0") + (point + decimals if decimals else "")

@@ -1,0 +1,101 @@
+"""How far a passage supports a claim, by the words they share.
+
+A claim of a generator is mostly made of the source's own words, so the share of its content stems that
+the passage holds tells supported from invented claims without a model. A caller that has token vectors
+can hand in a finer measure (``Similarity``) for claims in another language than their source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.answer.facts import FactSource
+from pipeline.answer.orders import without_orders
+from pipeline.text.language import detect_language
+from pipeline.text.sentences import split_sentences
+from pipeline.text.stems import keyword_terms
+from pipeline.types import Chunk, Hit
+
+__all__ = ["CitedSource", "Passage", "Similarity", "content_terms", "shared"]
+
+Similarity = Callable[[str, str], float]
+"""Likeness of a claim and a passage, 0..1: 1 when the passage says all that the claim says."""
+
+_FUNCTION_WORDS = """
+а без более бы был была были было быть в вам вас весь во вот все всего всех вы где да даже для до его ее если
+есть еще же за здесь и из или им их к как какая какие какой каком ко когда которая которого которой котором
+которые который которых кто ли либо между меня мне может можно мы на над надо не него нее ней нет ни них но ну
+о об однако он она они оно от очень по под при про с сам свой со так также такие такой там те тем то того тоже
+той только том тот ту ты у уже хотя чего чей чем через что чтобы эта эти это этого этой этом этот является
+являются
+a an and any are as at be been but by can could did do does for from had has have he her his how i if in into
+is it its may might must no nor not of on or our shall she should so some such than that the their them then
+there these they this those to too was we were what when where which who whom whose why will with would you
+your
+"""
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return frozenset(keyword_terms(_FUNCTION_WORDS))
+
+
+def content_terms(text: str) -> list[str]:
+    """Stems and codes of a text that carry meaning, in order, each once."""
+    return list(dict.fromkeys(term for term in keyword_terms(text) if term not in _stop_terms()))
+
+
+def shared(claim: Sequence[str], passage: frozenset[str]) -> float:
+    """Share of the claim's terms that the passage holds; 1 for a claim without any."""
+    return sum(term in passage for term in claim) / len(claim) if claim else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence of a source: offsets into the chunk's text, and its terms."""
+
+    start: int
+    end: int
+    terms: frozenset[str]
+
+
+class CitedSource:
+    """A source that an answer may cite, prepared for checks.
+
+    Args:
+        n: Its number as shown to people.
+        hit: The passage behind it. Sentences of it that give orders to a language model count as unsaid.
+
+    Attributes:
+        text: Title and text, orders left out.
+        terms: Content terms of ``text``.
+        ordered: Content terms that only its orders to a model hold.
+        facts: ``text``, prepared to look up facts.
+        passages: Its sentences.
+    """
+
+    def __init__(self, n: int, hit: Hit) -> None:
+        self.n = n
+        self.chunk = hit.chunk
+        said = without_orders(hit.chunk.text)
+        self.text = "\n".join((_title(hit.chunk), said))
+        self.language = detect_language(said)
+        self.terms = frozenset(content_terms(self.text))
+        self.ordered = frozenset(content_terms(hit.chunk.text)) - self.terms
+        self.facts = FactSource(self.text)
+        self.passages = tuple(
+            Passage(start, end, frozenset(content_terms(hit.chunk.text[start:end])))
+            for start, end in split_sentences(hit.chunk.text)
+            if hit.chunk.text[start:end] in said
+        )
+
+    def best_passage(self, claim: Sequence[str]) -> Passage | None:
+        """The sentence that shares most with a claim, the first of equals; None when nothing is shared."""
+        best = max(self.passages, key=lambda passage: shared(claim, passage.terms), default=None)
+        return best if best is not None and shared(claim, best.terms) > 0 else None
+
+
+def _title(chunk: Chunk) -> str:
+    return "\n".join(dict.fromkeys((*chunk.headings, chunk.topic)))
