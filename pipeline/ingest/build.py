@@ -90,9 +90,10 @@ def build_index(
     collection = collect(knowledge_base)
     chunks: list[Chunk] = [chunk for document in collection.documents for chunk in chunker.chunk(document)]
     limit = topic_characters(embedder.spec)
+    skipped = {file: stored(phrase) for file, phrase in collection.skipped.items()}
     encoded = encode_chunks(chunks, embedder, limit, progress)
     index = Index(
-        manifest=_manifest(collection, embedder.spec, settings),
+        manifest=_manifest(collection.files, skipped, embedder.spec, settings),
         chunks=tuple(chunks),
         documents={document.id: document for document in collection.documents},
         vectors=encoded.vectors,
@@ -134,8 +135,29 @@ def collect(knowledge_base: Path) -> Collection:
 
 
 def is_current(manifest: Manifest, knowledge_base: Path, spec: EmbedderSpec, settings: IndexSettings) -> bool:
-    """True if building again would give an index with the same ``build_id``; no model is needed."""
-    return manifest.build_id == _manifest(collect(knowledge_base), spec, settings).build_id
+    """True if building again would give an index with the same ``build_id``.
+
+    Files are only hashed, but those that were skipped are tried again; no model is needed.
+    """
+    if manifest.build_id != _manifest(manifest.files, manifest.skipped, spec, settings).build_id:
+        return False
+    found = scan(knowledge_base)
+    names = {item.file for item in found}
+    if len(found) != len(names) or names != manifest.files.keys() | manifest.skipped.keys():
+        return False
+    return all(_is_unchanged(item, manifest) for item in found)
+
+
+def _is_unchanged(item: Found, manifest: Manifest) -> bool:
+    try:
+        if item.skip is None and item.file in manifest.files:
+            return _sha256(item.path) == manifest.files[item.file]
+        _read(item, {})
+    except UnreadableFileError as error:
+        return manifest.skipped.get(item.file) == stored(cause_of(error))
+    except OSError:
+        pass  # it went away: the new build tells
+    return False
 
 
 def _read(item: Found, files: dict[str, str]) -> list[Document]:
@@ -147,14 +169,20 @@ def _read(item: Found, files: dict[str, str]) -> list[Document]:
         raise UnreadableFileError(file=item.file, reason=reason("unsupported", suffix))
     documents = reader(item.path, item.file)
     try:
-        with item.path.open("rb") as stream:
-            files[item.file] = hashlib.file_digest(stream, "sha256").hexdigest()
+        files[item.file] = _sha256(item.path)
     except OSError as error:  # it went away since it was read
         raise UnreadableFileError(file=item.file, reason=reason("unopened", error.strerror or "?")) from error
     return documents
 
 
-def _manifest(collection: Collection, spec: EmbedderSpec, settings: IndexSettings) -> Manifest:
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _manifest(
+    files: Mapping[str, str], skipped: Mapping[str, str], spec: EmbedderSpec, settings: IndexSettings
+) -> Manifest:
     manifest = Manifest(
         build_id="",
         embedder_id=spec.id,
@@ -167,8 +195,8 @@ def _manifest(collection: Collection, spec: EmbedderSpec, settings: IndexSetting
             "overlap_tokens": settings.overlap_tokens,
             "topic_characters": topic_characters(spec),
         },
-        files=dict(collection.files),
-        skipped={file: stored(phrase) for file, phrase in collection.skipped.items()},
+        files=dict(files),
+        skipped=dict(skipped),
     )
     written = json.dumps(asdict(manifest), ensure_ascii=True, sort_keys=True)
     return replace(manifest, build_id=hashlib.sha256(written.encode()).hexdigest()[:16])

@@ -113,14 +113,33 @@ def test_progress_goes_up_to_all(base: Path) -> None:
     assert len(calls) > len(list(base.iterdir()))
 
 
-def test_a_change_of_anything_makes_an_index_old(base: Path) -> None:
+def test_an_index_is_current_until_something_changes(base: Path) -> None:
     """Case 21."""
     embedder = WordEmbedder()
+    (base / "bad.json").write_text("[", "utf-8")
+    (base / "picture.png").write_bytes(b"1")
     manifest = build_index(base, embedder, SMALL).index.manifest
     assert is_current(manifest, base, embedder.spec, SMALL)
     assert not is_current(manifest, base, WordEmbedder(name="other").spec, SMALL)
     assert not is_current(manifest, base, embedder.spec, IndexSettings())
-    (base / "a.md").write_text("другое", "utf-8")
+    (base / "picture.png").write_bytes(b"2")
+    assert is_current(manifest, base, embedder.spec, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.md", "другое"), ("bad.json", '[{"text": "исправлен"}]'), ("new.txt", "новый"), ("b.txt", None)],
+)
+def test_a_changed_mended_new_or_removed_file_makes_an_index_old(
+    base: Path, name: str, content: str | None
+) -> None:
+    embedder = WordEmbedder()
+    (base / "bad.json").write_text("[", "utf-8")
+    manifest = build_index(base, embedder, SMALL).index.manifest
+    if content is None:
+        (base / name).unlink()
+    else:
+        (base / name).write_text(content, "utf-8")
     assert not is_current(manifest, base, embedder.spec, SMALL)
 
 
