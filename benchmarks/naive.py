@@ -110,7 +110,7 @@ def _random_models(folder: Path, tokenizer_file: Path) -> tuple[Path, Path]:
     if cross_encoder.is_dir():
         return encoder, cross_encoder
     torch.manual_seed(7)
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_file=str(tokenizer_file),
         bos_token="<s>",
         eos_token="</s>",
@@ -120,7 +120,8 @@ def _random_models(folder: Path, tokenizer_file: Path) -> tuple[Path, Path]:
         unk_token="<unk>",
         model_max_length=512,
     )
-    config = XLMRobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=514, num_labels=1)
+    config = XLMRobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=514)
+    config.num_labels = 1
     for path, kind in ((encoder, XLMRobertaModel), (cross_encoder, XLMRobertaForSequenceClassification)):
         kind(config).save_pretrained(path)
         tokenizer.save_pretrained(path)

@@ -85,7 +85,7 @@ def _command(part: Part, incoming: Path, temporary: Path) -> list[str]:
 def _run(command: Sequence[str], log: Path, tick: Callable[[], None]) -> int:
     with (
         log.open("wb") as output,
-        subprocess.Popen(  # noqa: S603 - our own Python with arguments from the catalogue
+        subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         ) as process,
     ):
