@@ -75,7 +75,7 @@ def _translated(asked: requests.Request, body: bytes, left: Event) -> Request:
         headers=joined(asked.headers.items()),
         body=body,
         scheme=asked.url.scheme,
-        client=asked.client.host if asked.client else "",
+        address=asked.client.host if asked.client else "",
         cancelled=left.is_set,
     )
 

@@ -38,7 +38,7 @@ def _translated() -> Request:
         headers=joined(asked.headers.items()),
         body=_body(),
         scheme=asked.scheme,
-        client=asked.remote_addr or "",
+        address=asked.remote_addr or "",
         cancelled=client_left(asked.environ),
     )
 
@@ -69,7 +69,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
         for template in route.templates:
             made.add_url_rule(
                 re.sub(r"\{(\w+):path\}", r"<path:\1>", template).replace("{", "<").replace("}", ">"),
-                endpoint=template,
+                endpoint=f"{route.method} {template}",
                 view_func=_view(site, route),
                 methods=route.methods,
                 provide_automatic_options=False,

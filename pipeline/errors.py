@@ -14,6 +14,8 @@
     │   ├── ForbiddenHostError   Host is not this machine
     │   ├── ForbiddenOriginError a page of another site asks
     │   ├── NotFoundError        no such address or passage
+    │   │   └── JobNotFoundError no such background question any more
+    │   ├── KeyConflictError     an idempotency key was used with another body
     │   └── MethodNotAllowedError
     ├── BusyError                the queue is full; try again later
     ├── NotReadyError            models or index are still loading
@@ -67,6 +69,8 @@ __all__ = [
     "IndexMissingError",
     "IndexUnusableError",
     "InvalidRequestError",
+    "JobNotFoundError",
+    "KeyConflictError",
     "MalformedBodyError",
     "MalformedHttpError",
     "MethodNotAllowedError",
@@ -184,6 +188,18 @@ class NotFoundError(RequestError):
     """Values: ``what``."""
 
     code = "not_found"
+
+
+class JobNotFoundError(NotFoundError):
+    """Values: ``what``, ``minutes`` for which a finished one is kept."""
+
+    code = "job_not_found"
+
+
+class KeyConflictError(RequestError):
+    """Values: ``key``."""
+
+    code = "idempotency_conflict"
 
 
 class MethodNotAllowedError(RequestError):

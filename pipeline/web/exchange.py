@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from pipeline.jobs import JobBook
 from pipeline.ports import Service
 from pipeline.settings import Settings
 from pipeline.types import Language
+from pipeline.web.measures import RequestMeter
+from pipeline.web.schemas import Style
 
 __all__ = ["HTML", "JSON", "Context", "Request", "Response", "joined"]
 
 HTML = "text/html; charset=utf-8"
 JSON = "application/json; charset=utf-8"
+_NAME_LIMIT = 100
 
 
 def joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -34,7 +38,7 @@ class Request:
         headers: As ``joined`` gives them.
         body: The bytes of the body, at most ``BODY_LIMIT`` + 1 of them.
         scheme: ``http`` or ``https``.
-        client: Address of the caller, without port.
+        address: Address of the caller, without port.
         cancelled: True soon after the client has closed its connection.
     """
 
@@ -44,8 +48,13 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     scheme: str = "http"
-    client: str = ""
+    address: str = ""
     cancelled: Callable[[], bool] = lambda: False
+
+    @property
+    def client(self) -> str:
+        """Who asks, for a fair order: the address, and the name it gives each of its users, if it does."""
+        return " ".join(filter(None, (self.address, self.headers.get("x-client", "")[:_NAME_LIMIT])))
 
     @property
     def base_url(self) -> str:
@@ -68,12 +77,16 @@ class Context:
     """All that an operation may look at.
 
     Attributes:
+        jobs: Questions asked in the background or under a key.
+        meter: What was asked of this server so far.
         params: Parts of the path that the route names.
         language: Language of messages, by ``Accept-Language``, else by the settings.
     """
 
     request: Request
     service: Service
+    jobs: JobBook[Style]
+    meter: RequestMeter
     settings: Settings
     params: Mapping[str, str]
     language: Language

@@ -50,7 +50,21 @@ _PROBLEM = {
     "request_id": _TEXT,
     "status": {"type": "string", "const": "error"},
 }
-_REPLIES = ("/ask", "/search")
+_JOB = {
+    "id": _TEXT,
+    "state": {"type": "string", "enum": ["queued", "running", "done", "failed", "cancelled"]},
+    "place": {"type": ["integer", "null"]},
+    "estimate_s": {"type": ["number", "null"]},
+    "poll_after_s": {"type": ["integer", "null"]},
+    "text": _TEXT,
+    "sources": {"type": "array", "items": {"type": "object", "properties": _SOURCE}},
+    "reply": {"oneOf": [{"$ref": "#/components/schemas/Reply"}, {"type": "null"}]},
+    "failure": {"oneOf": [{"$ref": "#/components/schemas/Problem"}, {"type": "null"}]},
+    "request_id": _TEXT,
+    "status": {"type": "string", "const": "ok"},
+}
+_HEADERS = ("Idempotency-Key", "X-Client")
+_REPLIES = {"/ask": "Reply", "/search": "Reply", "/ask/{id}": "Job"}
 
 
 def document() -> dict[str, object]:
@@ -62,12 +76,16 @@ def document() -> dict[str, object]:
             "properties": {name: _schema(field) for name, field in FIELDS.items()},
         },
         "Reply": {"type": "object", "properties": _REPLY},
+        "Job": {"type": "object", "properties": _JOB},
         "Problem": {"type": "object", "properties": _PROBLEM},
     }
+    paths: dict[str, dict[str, object]] = {}
+    for route in ROUTES:
+        paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Otvet", "version": __version__},
-        "paths": {_path(route): {route.method.lower(): _operation(route)} for route in ROUTES},
+        "paths": paths,
         "components": {"schemas": schemas},
     }
 
@@ -99,15 +117,21 @@ def _schema(field: Field) -> dict[str, object]:
 
 
 def _operation(route: Route) -> dict[str, object]:
-    found: dict[str, object] = {
-        "summary": route.about,
-        "operationId": route.operation.__name__,
-        "responses": {"200": _success(route), "default": _content("Problem", "An error")},
-    }
+    responses = {"200": _success(route), "default": _content("Problem", "An error")}
     names = re.findall(r"\{(\w+)", route.template)
     parameters = [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in names]
     if route.template == "/search":
         parameters += _search_parameters()
+    if route.template == "/ask":
+        parameters.append({"name": "async", "in": "query", "schema": {"type": "boolean"}})
+        responses["202"] = _content("Job", "With async=1: the question is in the line")
+    if route.method == "POST":
+        parameters += [{"name": name, "in": "header", "schema": _TEXT} for name in _HEADERS]
+    found: dict[str, object] = {
+        "summary": route.about,
+        "operationId": route.operation.__name__,
+        "responses": responses,
+    }
     if parameters:
         found["parameters"] = parameters
     if route.method == "POST":
@@ -125,9 +149,9 @@ def _search_parameters() -> list[dict[str, object]]:
 
 def _success(route: Route) -> dict[str, object]:
     if route.template in _REPLIES:
-        return _content("Reply", "The reply")
+        return _content(_REPLIES[route.template], "The reply")
     if route.template == "/ask/stream":
-        events = "Events sources, token, done (a Reply), error (a Problem)"
+        events = "Events sources, waiting, token, done (a Reply), error (a Problem)"
         return {"description": events, "content": {"text/event-stream": {"schema": _TEXT}}}
     return {"description": route.about}
 

@@ -3,40 +3,66 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import orjson
 
 from pipeline import __version__
 from pipeline.errors import GeneratorError, NotFoundError, NotReadyError, OtvetError
 from pipeline.messages import Phrase
-from pipeline.types import Reply
-from pipeline.web import jsontext, problems, replies, schemas
+from pipeline.types import Event
+from pipeline.web import background, jsontext, measures, problems, replies, schemas
 from pipeline.web.bodies import read_object
 from pipeline.web.events import EventStream
 from pipeline.web.exchange import Context, Response
 from pipeline.web.files import page_file, static_file
 from pipeline.web.pages import source_page
 
-__all__ = ["ask", "health", "openapi", "page", "ready", "search", "source", "static", "status", "stream"]
+__all__ = [
+    "ask",
+    "health",
+    "metrics",
+    "openapi",
+    "page",
+    "ready",
+    "search",
+    "source",
+    "static",
+    "status",
+    "stream",
+]
 
 _CHUNK_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def ask(context: Context) -> Response:
-    """``POST /ask``: the whole reply at once."""
+    """``POST /ask``: the whole reply at once, or with ``async=1`` the id under which it will be found."""
+    in_background = background.wanted(context.request.query)
     parsed = _parsed(context, read_object(context.request.body, context.request.headers))
-    reply = context.service.ask(parsed.request, context.request.cancelled)
-    return Response(200, jsontext.dumps(_rendered(context, parsed, reply)))
+    if in_background:
+        return background.accepted(context, parsed)
+    if parsed.key is None:
+        reply = context.service.ask(parsed.request, context.request.cancelled)
+    else:
+        # What has a key goes on when its caller gives up waiting: the next try finds it further on.
+        job = context.jobs.submit(parsed.request, parsed.style, parsed.key)
+        reply = context.jobs.result(job, context.request.cancelled)
+    return Response(200, jsontext.dumps(replies.rendered(context, parsed.style, reply)))
 
 
 def stream(context: Context) -> Response:
     """``POST /ask/stream``: the same as server-sent events."""
     parsed = _parsed(context, read_object(context.request.body, context.request.headers))
+
+    def start(unwanted: Callable[[], bool]) -> Iterator[Event]:
+        if parsed.key is None:
+            return context.service.stream(parsed.request, unwanted)
+        return context.jobs.follow(context.jobs.submit(parsed.request, parsed.style, parsed.key), unwanted)
+
     events: Iterator[bytes] = EventStream(
-        lambda unwanted: context.service.stream(parsed.request, unwanted),
+        start,
         context.request.cancelled,
-        lambda reply: _rendered(context, parsed, reply),
+        lambda reply: replies.rendered(context, parsed.style, reply),
         lambda error: problems.problem(error, context.language, context.request_id),
     )
     # A proxy that gathers the answer before passing it on would undo the streaming.
@@ -48,7 +74,7 @@ def search(context: Context) -> Response:
     fields = schemas.from_query(context.request.query) | {"use_RAG": False}
     parsed = _parsed(context, fields)
     reply = context.service.ask(parsed.request, context.request.cancelled)
-    return Response(200, jsontext.dumps(_rendered(context, parsed, reply)))
+    return Response(200, jsontext.dumps(replies.rendered(context, parsed.style, reply)))
 
 
 def source(context: Context) -> Response:
@@ -84,13 +110,19 @@ def ready(context: Context) -> Response:
 
 def status(context: Context) -> Response:
     """``GET /status``: models, index, queue and memory."""
-    try:
-        is_ready = context.service.ready()
-    except OtvetError:  # it will never be; what the service says of itself names the reason
-        is_ready = False
-    found = {"version": __version__, "ready": is_ready} | context.service.status()
+    found = {"version": __version__, "ready": _is_ready(context)} | context.service.status()
     found.pop("status", None)
     return Response(200, jsontext.dumps(found | {"status": "ok"}))
+
+
+def metrics(context: Context) -> Response:
+    """``GET /metrics``: counts, times, line and memory for Prometheus."""
+    families = (
+        *context.meter.families(),
+        *measures.service_families(context.service.status(), ready=_is_ready(context)),
+        *measures.job_families(context.jobs.status()),
+    )
+    return Response(200, measures.write(families), measures.TEXT)
 
 
 def page(context: Context) -> Response:
@@ -110,20 +142,18 @@ def openapi(context: Context) -> Response:
     return Response(200, orjson.dumps(document()))
 
 
+def _is_ready(context: Context) -> bool:
+    try:
+        return context.service.ready()
+    except OtvetError:  # it never will be; what the service says of itself names the reason
+        return False
+
+
 def _parsed(context: Context, fields: dict[str, object]) -> schemas.Parsed:
     return schemas.parse(
         fields,
         language=context.language,
         client=context.request.client,
         request_id=context.request_id,
-    )
-
-
-def _rendered(context: Context, parsed: schemas.Parsed, reply: Reply) -> dict[str, object]:
-    return replies.render(
-        reply,
-        base_url=context.request.base_url,
-        style=parsed.format,
-        language=context.language,
-        notes=parsed.notes,
+        key=context.request.headers.get("idempotency-key", "").strip(),
     )

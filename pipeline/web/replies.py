@@ -6,9 +6,10 @@ from urllib.parse import quote
 
 from pipeline.types import Answer, Language, Reply, Source, Stage
 from pipeline.web import markup
-from pipeline.web.schemas import Format
+from pipeline.web.exchange import Context
+from pipeline.web.schemas import Format, Style
 
-__all__ = ["render", "source_link"]
+__all__ = ["render", "rendered", "source_link"]
 
 # Four decimals are never written with an exponent, which not every reader of JSON expects.
 _DECIMALS = 4
@@ -19,6 +20,17 @@ def source_link(source: Source, base_url: str) -> str:
     if source.link is not None and markup.is_web_address(source.link):
         return source.link
     return f"{base_url}/source/{quote(source.chunk_id, safe='')}#passage"
+
+
+def rendered(context: Context, style: Style, reply: Reply) -> dict[str, object]:
+    """The reply as JSON values, for the caller of this context."""
+    return render(
+        reply,
+        base_url=context.request.base_url,
+        style=style.format,
+        language=context.language,
+        notes=style.notes,
+    )
 
 
 def render(

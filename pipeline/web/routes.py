@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
-from pipeline.web import operations
+from pipeline.web import background, operations
 from pipeline.web.exchange import Context, Response
 
 __all__ = ["METHODS", "ROUTES", "Route", "allowed_methods"]
@@ -20,7 +21,7 @@ class Route:
 
     Attributes:
         template: Path with ``{name}`` for one step and ``{name:path}`` for all that follows.
-        method: ``GET`` (``HEAD`` comes with it) or ``POST``.
+        method: ``GET`` (``HEAD`` comes with it), ``POST`` or ``DELETE``.
     """
 
     template: str
@@ -44,22 +45,31 @@ ROUTES = (
     Route("/", "GET", operations.page, "The page"),
     Route("/ask", "POST", operations.ask, "Ask: the whole reply at once"),
     Route("/ask/stream", "POST", operations.stream, "Ask: server-sent events"),
+    Route("/ask/{id}", "GET", background.state, "A question asked with async=1: its state or its reply"),
+    Route("/ask/{id}", "DELETE", background.withdraw, "Give a question up"),
     Route("/search", "GET", operations.search, "Sources only"),
     Route("/source/{chunk_id}", "GET", operations.source, "A passage highlighted in its document"),
     Route("/health", "GET", operations.health, "Alive"),
     Route("/ready", "GET", operations.ready, "Models and index are loaded"),
     Route("/status", "GET", operations.status, "Models, index, queue, memory"),
+    Route("/metrics", "GET", operations.metrics, "Measures for Prometheus"),
     Route("/openapi.json", "GET", operations.openapi, "This contract"),
     Route("/static/{path:path}", "GET", operations.static, "Files of the page"),
 )
 
 
 def allowed_methods(path: str) -> tuple[str, ...]:
-    """Methods that a path answers; empty where there is no such path."""
-    found = (route.methods for route in ROUTES if _pattern(route).fullmatch(path))
-    return tuple(sorted({method for methods in found for method in methods}))
+    """Methods that a path answers; empty where there is no such path.
+
+    An address that stands in the table as it is hides the templates it would also fit.
+    """
+    fitting = [route for route in ROUTES if _pattern(route).fullmatch(path)]
+    exact = [route for route in fitting if "{" not in route.template]
+    found = {method for route in exact or fitting for method in route.methods}
+    return tuple(sorted(found, key=METHODS.index))
 
 
+@cache
 def _pattern(route: Route) -> re.Pattern[str]:
     pattern = re.sub(r"\{\w+\}", "[^/]+", route.template.replace(".", r"\."))
     pattern = re.sub(r"\{\w+:path\}", ".+", pattern)

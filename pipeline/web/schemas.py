@@ -7,6 +7,8 @@ ignored with a note in the reply (a form of an older or newer version must go on
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +17,26 @@ from typing import Literal, NoReturn, cast
 from urllib.parse import parse_qsl
 
 from pipeline.errors import InvalidRequestError, MalformedBodyError, QuestionTooLongError
+from pipeline.jobs import Key
 from pipeline.messages import Phrase
 from pipeline.types import AskRequest, Filter, Language, Metadata
 
-__all__ = ["FIELDS", "FILTER_FIELDS", "QUESTION_LIMIT", "Field", "Format", "Parsed", "from_query", "parse"]
+__all__ = [
+    "FIELDS",
+    "FILTER_FIELDS",
+    "KEY_LIMIT",
+    "QUESTION_LIMIT",
+    "Field",
+    "Format",
+    "Parsed",
+    "Style",
+    "from_query",
+    "parse",
+    "switch",
+]
 
 QUESTION_LIMIT = 2000
+KEY_LIMIT = 200
 
 Format = Literal["fragment", "text", "page"]
 _FORMATS: dict[object, Format] = {True: "fragment", False: "text", "html": "page"}
@@ -49,17 +65,32 @@ FIELDS: dict[str, Field] = {
     "prompt": Field("text", None, "Generate with this prompt instead of the knowledge base."),
     "data": Field("texts", None, "Texts for the prompt."),
     "deadline_s": Field("number", 120, "The server answers within this many seconds.", 1, 600),
+    "idempotency_key": Field("text", None, "A request repeated under it is answered once.", 0, KEY_LIMIT),
 }
 FILTER_FIELDS = ("source_type", "tags", "path_prefix", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
+class Style:
+    """How a reply is to be written; ``notes`` tell the caller what was ignored of its request."""
+
+    format: Format
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
-    """A request as understood; ``notes`` tell the caller what was ignored."""
+    """A request as understood; ``key`` is the caller's name for it, if it gave one."""
 
     request: AskRequest
     format: Format
     notes: tuple[str, ...] = ()
+    key: Key | None = None
+
+    @property
+    def style(self) -> Style:
+        """How its reply is to be written."""
+        return Style(self.format, self.notes)
 
 
 def from_query(query: bytes) -> dict[str, object]:
@@ -79,6 +110,17 @@ def from_query(query: bytes) -> dict[str, object]:
     return found
 
 
+def switch(name: str, value: object) -> bool:
+    """A parameter of an address that is on or off; absent or empty is off.
+
+    Raises:
+        InvalidRequestError: Another value.
+    """
+    known = {None: False, "": False, "0": False, "false": False, "1": True, "true": True}
+    word = value.lower() if isinstance(value, str) else value
+    return known[word] if word in known else _refuse(name, "field_boolean")
+
+
 def _typed(kind: str, text: str) -> object:
     if kind in ("boolean", "format") and text.lower() in ("true", "false", "1", "0"):
         return text.lower() in ("true", "1")
@@ -88,7 +130,7 @@ def _typed(kind: str, text: str) -> object:
 
 
 def parse(
-    body: Mapping[str, object], *, language: Language, client: str = "", request_id: str = ""
+    body: Mapping[str, object], *, language: Language, client: str = "", request_id: str = "", key: str = ""
 ) -> Parsed:
     """Read the fields of a question.
 
@@ -97,6 +139,7 @@ def parse(
         language: Language of notes and messages.
         client: Tells callers apart for a fair queue.
         request_id: Goes into the reply.
+        key: The header ``Idempotency-Key``; the field of the same meaning must not differ from it.
 
     Raises:
         InvalidRequestError: A field has a wrong type or value; the error names it.
@@ -125,7 +168,22 @@ def parse(
         request_id=request_id,
     )
     unknown = [name for name in body if name not in FIELDS]
-    return Parsed(request, _format(body), tuple(_note(name, language) for name in unknown[:10]))
+    notes = tuple(_note(name, language) for name in unknown[:10])
+    return Parsed(request, _format(body), notes, _key(body, key, client))
+
+
+def _key(body: Mapping[str, object], header: str, client: str) -> Key | None:
+    field = _text("idempotency_key", body.get("idempotency_key") or "")
+    if header and field and header != field:
+        _refuse("idempotency_key", "field_two_keys")
+    name = field or header
+    if len(name) > KEY_LIMIT:
+        _refuse("idempotency_key", "field_length", limit=KEY_LIMIT)
+    if not name:
+        return None
+    # What decides the reply, in whatever order and spacing it was written.
+    asked = {name: body[name] for name in FIELDS if name != "idempotency_key" and body.get(name) is not None}
+    return Key(client, name, hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest())
 
 
 def _note(name: str, language: Language) -> str:

@@ -11,12 +11,15 @@ from dataclasses import replace
 from threading import Lock
 
 from pipeline.errors import MethodNotAllowedError, NotFoundError
+from pipeline.jobs import JobBook, Limits
 from pipeline.ports import Service
 from pipeline.settings import Settings, load_settings
 from pipeline.types import Language
 from pipeline.web import problems
 from pipeline.web.exchange import Context, Request, Response
-from pipeline.web.routes import Route, allowed_methods
+from pipeline.web.measures import RequestMeter
+from pipeline.web.routes import METHODS, Route, allowed_methods
+from pipeline.web.schemas import Style
 from pipeline.web.security import API_HEADERS, check_host, check_origin
 
 __all__ = ["Site"]
@@ -36,8 +39,10 @@ class Site:
     def __init__(self, service: Service | None = None, settings: Settings | None = None) -> None:
         self._service = service
         self._settings = settings
+        self._jobs: JobBook[Style] | None = None
         self._close: Callable[[], None] | None = None
         self._lock = Lock()
+        self._meter = RequestMeter()
 
     @property
     def settings(self) -> Settings:
@@ -59,9 +64,22 @@ class Site:
                 self._service = service
             return self._service
 
-    def close(self) -> None:
-        """Close the service, if it was made here."""
+    def jobs(self) -> JobBook[Style]:
+        """The questions asked in the background or under a key."""
+        service = self.open()
         with self._lock:
+            if self._jobs is None:
+                places = self.settings.server.queue_size
+                # Besides those in the generator's line, a few that are still searching.
+                self._jobs = JobBook(service, Limits(active=places + 8, followers=places))
+            return self._jobs
+
+    def close(self) -> None:
+        """Give up what runs in the background; close the service, if it was made here."""
+        with self._lock:
+            if self._jobs is not None:
+                self._jobs.close()
+                self._jobs = None
             if self._close is not None:
                 atexit.unregister(self._close)
                 self._close()
@@ -85,8 +103,10 @@ class Site:
             response = self._answer(request, route, params, language, request_id)
         except Exception as error:  # noqa: BLE001 - the last place that can still answer; it is logged there
             response = problems.respond(error, language, request_id)
-        took, shown = (time.perf_counter() - started) * 1000, request.path[:200]
-        _LOG.info("%s %r %d %.0f ms %s", request.method, shown, response.status, took, request_id)
+        took, shown = time.perf_counter() - started, request.path[:200]
+        method = request.method if request.method in METHODS else "other"
+        self._meter.note(route.template if route else "none", method, response.status, took)
+        _LOG.info("%s %r %d %.0f ms %s", request.method, shown, response.status, took * 1000, request_id)
         return _finished(request, response, request_id)
 
     def _answer(
@@ -102,14 +122,16 @@ class Site:
         # Starlette lets an empty "{path}" through, Flask does not.
         if route is not None and "" in params.values():
             raise NotFoundError(what=request.path[:200])
-        allowed = allowed_methods(request.path) if route is None else route.methods
+        allowed = allowed_methods(request.path) or (route.methods if route else ())
         if not allowed or (route is None and request.method in allowed):
             raise NotFoundError(what=request.path[:200])
         if request.method == "OPTIONS":
             return Response(204, b"", headers={"Allow": ", ".join(allowed)})
         if route is None or request.method not in allowed:
             raise MethodNotAllowedError(method=request.method[:20], allowed=", ".join(allowed))
-        context = Context(request, self.open(), self.settings, params, language, request_id)
+        context = Context(
+            request, self.open(), self.jobs(), self._meter, self.settings, params, language, request_id
+        )
         return route.operation(context)
 
 
