@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
+from office_files import MAKERS
 
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.registry import READERS, reader_for
+from pipeline.text.normalise import clean_text
 from pipeline.types import Document
 
 BODY = "Отпуск — 28 дней.\n\nУдлинённый — 35 дней."
@@ -17,6 +21,8 @@ BODY = "Отпуск — 28 дней.\n\nУдлинённый — 35 дней."
 
 def written(suffix: str, text: str) -> str:
     """A file of the format with this text in it."""
+    if suffix in (".html", ".htm"):
+        return "<p>" + re.sub("(\r\n|\r|\n){2}", r"</p>\g<0><p>", text)
     return json.dumps([{"topic": "Т", "text": text}], ensure_ascii=False) if suffix == ".json" else text
 
 
@@ -27,7 +33,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     return reader(path, path.name)
 
 
-@pytest.fixture(params=sorted(READERS))
+@pytest.fixture(params=[".htm", ".html", ".json", ".markdown", ".md", ".txt"])
 def suffix(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -41,7 +47,7 @@ def test_blocks_are_ordered_ranges_of_clean_text(tmp_path: Path, suffix: str) ->
     assert texts(documents) == [BODY]
     for document in documents:
         assert document.file == f"a{suffix}"
-        assert document.metadata["source_type"] == suffix.replace("markdown", "md")[1:]
+        assert document.metadata["source_type"] == {".htm": "html", ".markdown": "md"}.get(suffix, suffix[1:])
         assert document.title
         position = 0
         for block in document.blocks:
@@ -113,3 +119,65 @@ def test_a_file_over_the_bound_is_not_even_opened(
     monkeypatch.setattr("pipeline.ingest.readers.common.MAX_FILE_BYTES", 4)
     with pytest.raises(UnreadableFileError, match="larger"):
         read(tmp_path / f"a{suffix}", b"12345")
+
+
+@pytest.fixture(params=sorted(MAKERS))
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A sound file of every format, as its usual program would write it."""
+    return MAKERS[request.param](tmp_path)
+
+
+def test_every_format_has_a_sound_file_here() -> None:
+    assert {f".{name}" for name in MAKERS} == set(READERS) - {".markdown", ".htm", ".tsv", ".db"}
+
+
+def test_every_format_gives_ordered_ranges_of_clean_text(made: Path) -> None:
+    documents = READERS[made.suffix](made, made.name)
+    assert "Кладовщик" in "".join(texts(documents))
+    assert len({document.id for document in documents}) == len(documents)
+    for document in documents:
+        assert document.file == made.name or document.file.startswith(f"{made.name}/")
+        assert document.title
+        assert document.metadata["source_type"] == made.suffix[1:]
+        assert clean_text(document.text) == document.text
+        position = 0
+        for block in document.blocks:
+            assert position <= block.start < block.end <= len(document.text)
+            assert document.text[block.start : block.end].strip() == document.text[block.start : block.end]
+            position = block.end
+
+
+def test_reading_twice_gives_the_same(made: Path) -> None:
+    assert READERS[made.suffix](made, made.name) == READERS[made.suffix](made, made.name)
+
+
+def test_no_format_trusts_its_file(made: Path) -> None:
+    """Case 39 and its like: cut, emptied, scrambled and foreign files are skipped with a reason, or read."""
+    data = made.read_bytes()
+    scrambled = bytearray(data)
+    generator = random.Random(5)
+    for _ in range(max(len(data) // 50, 4)):
+        scrambled[generator.randrange(len(data))] = generator.randrange(256)
+    for bad in (
+        b"",
+        data[:10],
+        data[: len(data) // 2],
+        data[len(data) // 2 :],
+        bytes(scrambled),
+        b"\0" * 999,
+    ):
+        made.write_bytes(bad)
+        with contextlib.suppress(UnreadableFileError):  # any other error is a failure
+            READERS[made.suffix](made, made.name)
+
+
+def test_a_file_of_any_format_that_is_gone(made: Path) -> None:
+    made.unlink()
+    with pytest.raises(UnreadableFileError, match="cannot be opened"):
+        READERS[made.suffix](made, made.name)
+
+
+def test_a_file_of_any_format_over_the_bound(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.ingest.readers.common.MAX_FILE_BYTES", 1)
+    with pytest.raises(UnreadableFileError, match="larger"):
+        READERS[made.suffix](made, made.name)

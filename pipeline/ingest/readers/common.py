@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -18,8 +18,13 @@ __all__ = ["MAX_FILE_BYTES", "make_document", "read_text", "stem", "trimmed", "w
 MAX_FILE_BYTES = 64 * 1024 * 1024
 
 
-def read_text(path: Path, file: str) -> Decoded:
+def read_text(path: Path, file: str, decoder: Callable[[bytes], Decoded] = decode) -> Decoded:
     """Clean text of a file (see `clean_text`), and its encoding.
+
+    Args:
+        path: Where the file is.
+        file: Its name inside the knowledge base.
+        decoder: For a format that names its encoding inside the file.
 
     Raises:
         UnreadableFileError: It cannot be opened, is too large, or is not text.
@@ -31,7 +36,7 @@ def read_text(path: Path, file: str) -> Decoded:
     except OSError as error:
         raise UnreadableFileError(file=file, reason=reason("unopened", error.strerror or "?")) from error
     try:
-        decoded = decode(data)
+        decoded = decoder(data)
     except NotTextError as error:
         raise UnreadableFileError(file=file, reason=reason("not_text")) from error
     return Decoded(clean_text(decoded.text), decoded.encoding)

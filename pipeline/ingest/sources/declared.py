@@ -1,0 +1,135 @@
+"""``sources.toml`` in the knowledge base: which tables hold texts, which addresses to fetch.
+
+::
+
+    [[table]]
+    database = "base.sqlite"      # a file of the knowledge base, or an SQLAlchemy URL
+    table = "articles"
+    text = "body"                 # the column of long texts; the others are optional
+    id = "id"
+    title = "title"
+    link = "url"
+    metadata = ["author", "year"]
+    format = "html"               # or "text"
+
+    [[url]]
+    url = "https://example.org/rules.html"
+    file = "rules.html"           # its name in fetched/, made from the address if missing
+
+A database URL needs a ``name``, under which its rows are kept as ``fetched/<name>.sqlite``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path, PurePosixPath
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from pipeline.errors import SettingsError
+
+__all__ = ["FETCHED", "SOURCES_FILE", "Sources", "TableSource", "UrlSource", "load_sources", "root_of"]
+
+SOURCES_FILE = "sources.toml"
+FETCHED = "fetched"
+
+_FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\:*?\"<>|.][^\x00-\x1f\x7f/\\:*?\"<>|]*")
+_MAX_FILE_BYTES = 1024 * 1024
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TableSource(_Entry):
+    """A table of long texts."""
+
+    database: str = Field(min_length=1)
+    table: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+    id: str = ""
+    title: str = ""
+    link: str = ""
+    metadata: tuple[str, ...] = ()
+    format: Literal["text", "html"] = "text"
+    name: str = ""
+
+    @property
+    def is_url(self) -> bool:
+        """True for an SQLAlchemy URL, False for a file of the knowledge base."""
+        return "://" in self.database
+
+    @property
+    def file(self) -> str:
+        """The SQLite file inside the knowledge base that holds the rows."""
+        return f"{FETCHED}/{self.name}.sqlite" if self.is_url else PurePosixPath(self.database).as_posix()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read, each once, in a fixed order."""
+        named = (self.id, self.title, self.text, self.link, *self.metadata)
+        return tuple(dict.fromkeys(filter(None, named)))
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        if self.is_url and not _FILE_NAME.fullmatch(self.name):
+            raise ValueError("a database URL needs a name that can be a file name")
+        return self
+
+
+class UrlSource(_Entry):
+    """An address to fetch; it is kept under ``fetched/``."""
+
+    url: str
+    file: str = ""
+
+    @field_validator("url")
+    @classmethod
+    def _web(cls, value: str) -> str:
+        parts = urlsplit(value.strip())
+        if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+            raise ValueError("an http or https address was expected")
+        return value.strip()
+
+    @field_validator("file")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if value and not _FILE_NAME.fullmatch(value):
+            raise ValueError("a plain file name was expected")
+        return value
+
+
+class Sources(_Entry):
+    """All of ``sources.toml``."""
+
+    table: tuple[TableSource, ...] = ()
+    url: tuple[UrlSource, ...] = ()
+
+
+def load_sources(knowledge_base: Path) -> Sources:
+    """What ``sources.toml`` declares; nothing if there is no such file.
+
+    Raises:
+        SettingsError: It cannot be read, or a key is unknown or wrong.
+    """
+    path = knowledge_base / SOURCES_FILE
+    try:
+        if not path.is_file():
+            return Sources()
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise SettingsError(where=SOURCES_FILE, reason=f"> {_MAX_FILE_BYTES} bytes")
+        return Sources.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(where=f"{SOURCES_FILE}, {where}", reason=first["msg"]) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(where=SOURCES_FILE, reason=str(error)) from error
+
+
+def root_of(path: Path, file: str) -> Path:
+    """The knowledge base that holds ``path`` under the name ``file``."""
+    return path.parents[len(PurePosixPath(file).parts) - 1]
