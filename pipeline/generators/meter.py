@@ -27,6 +27,7 @@ class Meter:
         self._prefill_rate: float | None = None
         self._decode_rate: float | None = None
         self._finished = 0
+        self._read = self._reused = self._written = 0
         self._started: float | None = None
         self._beat = 0.0
 
@@ -61,10 +62,13 @@ class Meter:
         return max(1, math.ceil(self.estimate_s(1)))
 
     def status(self) -> dict[str, object]:
-        """The means, and how long the text being written has been silent (None when idle)."""
+        """Totals, means, and how long the text being written has been silent (None when idle)."""
         silent = time.monotonic() - self._beat if self._started is not None else None
         return {
             "finished": self._finished,
+            "read_tokens": self._read,
+            "reused_tokens": self._reused,
+            "written_tokens": self._written,
             "mean_s": _rounded(self._seconds),
             "silent_s": _rounded(silent),
             "stuck": silent is not None and silent > STUCK_S,
@@ -76,6 +80,9 @@ class Meter:
         return FIRST_GUESS_S if self._seconds is None else self._seconds
 
     def _take_rates(self, stats: GenerationStats) -> None:
+        self._read += stats.prompt_tokens - stats.reused_tokens
+        self._reused += stats.reused_tokens
+        self._written += stats.answer_tokens
         if stats.prompt_tokens - stats.reused_tokens > 8:  # a few tokens take a whole pass: not a rate
             self._prefill_rate = _mean(self._prefill_rate, stats.prefill_rate)
         if stats.answer_tokens > 1:

@@ -49,6 +49,8 @@ class GeneratorWorker:
         self._changed = threading.Condition()
         self._queue: FairQueue[Job] = FairQueue()
         self._running: Job | None = None
+        # Callers that wait for the generator to be loaded, before they can even join the line.
+        self._early = 0
         self._generator: Generator | None = None
         self._state: State = "loading"
         self._error: OtvetError | None = None
@@ -96,21 +98,29 @@ class GeneratorWorker:
         """The generator's spec, once it is loaded.
 
         Raises:
+            BusyError: As many callers as the line has places wait for that already.
             NotReadyError: It is still loading after ``timeout_s``.
             CancelledError: ``cancelled()`` became true.
             OtvetError: Loading failed; the error that says why.
         """
         until = time.monotonic() + timeout_s
         with self._changed:
-            while self._generator is None:
+            if self._generator is None and self._early >= self._queue_size:
                 self._raise_if_unusable()
-                if cancelled():
-                    raise CancelledError
-                left = until - time.monotonic()
-                if left <= 0:
-                    raise NotReadyError(what=Phrase("generator_loading"))
-                self._changed.wait(min(left, 0.1))
-            return self._generator.spec
+                raise BusyError(waiting=self._early, retry_after_s=self._meter.retry_after_s())
+            self._early += 1
+            try:
+                while self._generator is None:
+                    self._raise_if_unusable()
+                    if cancelled():
+                        raise CancelledError
+                    left = until - time.monotonic()
+                    if left <= 0:
+                        raise NotReadyError(what=Phrase("generator_loading"))
+                    self._changed.wait(min(left, 0.1))
+                return self._generator.spec
+            finally:
+                self._early -= 1
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a plain text, by the loaded generator; does not wait for the text being written.

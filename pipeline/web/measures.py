@@ -145,7 +145,7 @@ _OF_THE_SERVICE: tuple[tuple[str, Literal["counter", "gauge"], str, tuple[str, .
     ("otvet_memory_resident_bytes", "gauge", "Memory of this process.", ("memory", "resident_bytes")),
     ("otvet_memory_available_bytes", "gauge", "Free memory of the machine.", ("memory", "available_bytes")),
 )
-_TOKENS = {"read": "prompt_tokens", "reused": "reused_tokens", "written": "answer_tokens"}
+_TOKENS = {"read": "read_tokens", "reused": "reused_tokens", "written": "written_tokens"}
 
 
 def service_families(status: Mapping[str, object], *, ready: bool) -> tuple[Family, ...]:

@@ -99,6 +99,54 @@ def test_a_full_line_says_so_and_when_to_come_back() -> None:
         assert [generation.text() for generation in (first, *waiting)] == [f"Ответ на: {n}" for n in range(3)]
 
 
+def test_the_place_is_told_whenever_it_changes_and_last_that_the_turn_has_come() -> None:
+    one_more = threading.Semaphore(0)
+
+    class Stepwise(ScriptedGenerator):
+        def generate(self, messages, sampling, cancelled):
+            while not one_more.acquire(timeout=0.01):
+                if cancelled():
+                    return
+            yield from super().generate(messages, sampling, cancelled)
+
+    with _worker(Stepwise(_echo)) as worker:
+        first = worker.submit(_ask("0"), SAMPLING)
+        _until(lambda: worker.status()["running"] is True)
+        ahead = worker.submit(_ask("1"), SAMPLING)
+        last = worker.submit(_ask("2"), SAMPLING)
+        assert list(first.places()) == [0]
+        places = last.places()
+        assert next(places) == 2
+        assert last.remaining_s() > ahead.remaining_s() > first.remaining_s() >= 0
+        one_more.release()
+        assert next(places) == 1
+        one_more.release()
+        assert list(places) == [0]
+        one_more.release()
+        assert [generation.text() for generation in (first, ahead, last)] == [
+            f"Ответ на: {n}" for n in range(3)
+        ]
+        assert list(last.places()) == [0]
+
+
+@pytest.mark.parametrize("end", ["cancelled", "deadline"])
+def test_the_place_of_a_text_that_is_over_is_not_waited_for(end) -> None:
+    gate = threading.Event()
+    left = threading.Event()
+    with _worker(ScriptedGenerator(_echo, gate=gate)) as worker:
+        first = worker.submit(_ask("0"), SAMPLING)
+        _until(lambda: worker.status()["running"] is True)
+        deadline = time.monotonic() + 0.1 if end == "deadline" else math.inf
+        waiting = worker.submit(_ask("1"), SAMPLING, cancelled=left.is_set, deadline=deadline)
+        places = waiting.places()
+        assert next(places) == 1
+        if end == "cancelled":
+            left.set()
+        assert list(places) == []
+        gate.set()
+        assert first.text() == "Ответ на: 0"
+
+
 def test_order_is_fair_between_clients() -> None:
     gate = threading.Event()
     scripted = ScriptedGenerator(_echo, gate=gate)
@@ -268,6 +316,29 @@ def test_loads_in_the_background() -> None:
         assert worker.state == "ready"
         assert worker.count_tokens("два слова") == 2
         assert worker.status()["model"] == "scripted"
+
+
+def test_no_more_callers_wait_for_the_load_than_the_line_has_places() -> None:
+    """However many ask while the model loads, threads are left for the rest of the server."""
+    gate = threading.Event()
+
+    def load() -> Generator:
+        assert gate.wait(10)
+        return ScriptedGenerator(_echo)
+
+    specs = []
+    with _worker(load, queue_size=2) as worker:
+        early = [threading.Thread(target=lambda: specs.append(worker.wait_ready(10))) for _ in range(2)]
+        for thread in early:
+            thread.start()
+        _until(lambda: worker._early == 2)
+        with pytest.raises(BusyError):
+            worker.wait_ready(10)
+        gate.set()
+        for thread in early:
+            thread.join()
+        assert [spec.id for spec in specs] == ["scripted"] * 2
+        assert worker.wait_ready(10).id == "scripted"
 
 
 def test_a_load_that_fails_tells_everybody_why() -> None:
