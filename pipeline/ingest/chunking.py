@@ -23,6 +23,9 @@ from pipeline.types import Block, Chunk, Document, IntMatrix
 
 __all__ = ["Chunker", "topic_characters"]
 
+# Unicode's own bound for honest text (UAX #15, stream-safe format) is 30 marks; beyond it a "character"
+# only serves to break programs, and may be cut.
+_LONGEST_GRAPHEME = 32
 _JOIN_TOKENS = 2  # the line break after the topic, and a word that splits differently at a border
 
 
@@ -195,7 +198,7 @@ def _cut_place(body: str, start: int, reach: int, end: int) -> int:
     if place > start:
         return place
     place = start + 1
-    while not is_boundary(body, place):
+    while place < start + _LONGEST_GRAPHEME and not is_boundary(body, place):
         place += 1
     return min(place, end)
 

@@ -1,4 +1,4 @@
-"""What every reader owes: clean text, exact offsets, one error class for what cannot be read."""
+"""What every reader of a text format owes: clean text, exact offsets, one error for what is unreadable."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from pipeline.text.anonymise import anonymise
 from pipeline.text.embedded import embedded_text
 from pipeline.text.graphemes import is_boundary
 from pipeline.text.normalise import clean_text
-from pipeline.types import Block, Chunk, Document
+from pipeline.types import Block, Chunk, Document, IntMatrix
 
 
 def document(text: str, topic: str = "Тема", *blocks: Block) -> Document:
@@ -140,6 +141,27 @@ def test_a_topic_of_many_tokens_leaves_room_for_text() -> None:
     text = "слово " * 300
     chunker = Chunker(WordEmbedder(limit=24), 20, 5)
     assert_sound(text, chunker.chunk(document(text, "!" * 400)), 20, limit=24)
+    assert chunker.shortened_topics
+
+
+class ByteEmbedder(WordEmbedder):
+    """A token a byte, as byte-level vocabularies fall back to: several tokens stand at one character."""
+
+    def token_spans(self, text: str) -> IntMatrix:
+        spans = [(place, place + 1) for place, sign in enumerate(text) for _ in sign.encode()]
+        return np.array(spans, dtype=np.int32).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("text", ["👨🏽 слово. " * 40, "а" + "\u0301" * 2000, "😀" * 300])
+def test_a_vocabulary_of_bytes_overflows_nothing(text: str) -> None:
+    """Also characters of a thousand marks: one file must never stop the run."""
+    embedder = ByteEmbedder(limit=120)
+    chunker = Chunker(embedder, 100, 20)
+    made = document(text, "😀" * 60)
+    chunks = chunker.chunk(made)
+    for chunk in chunks:
+        assert len(embedder.token_spans(embedded_text(chunk, topic_characters(embedder.spec)))) <= 120
+    assert chunker.dropped_tokens([made], chunks) == 0
     assert chunker.shortened_topics
 
 
