@@ -122,7 +122,7 @@ class Job(Generic[T]):
     def size(self) -> int:
         """Bytes of memory that its texts take."""
         view = self.view()
-        texts = [view.text]
+        texts = [] if view.reply else [view.text]
         for reply in filter(None, (view.found, view.reply)):
             texts += [reply.question, reply.answer.text, *reply.notes]
             texts += [citation.quote for citation in reply.answer.citations]
