@@ -91,7 +91,7 @@ def decode_html(data: bytes) -> Decoded:
         data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode(name, "replace")
-        if text.count("\ufffd") <= len(text) // 100:
+        if text.count("\ufffd") <= 1 + len(text) // 100:
             return Decoded(text, codecs.lookup(name).name)
     return decode(data)
 

@@ -117,6 +117,8 @@ class HtmlWalk:
         if tag in ("ul", "ol", "menu") and self._lists:
             self._lists.pop()
             self._listed = self._listed and bool(self._lists)
+        if tag == "dl":
+            self._flush_term()
         if tag == "li":
             self._prefix = ""
 

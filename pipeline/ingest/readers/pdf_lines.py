@@ -84,8 +84,9 @@ def _text(textpage: object) -> str:
     if len(text) == count and "\0" not in text:
         return text
     # Letters outside of the basic plane, or signs that GetText leaves out: character by character.
+    # Halves of a surrogate pair stay two, so that places count right; clean_text joins them.
     codes = (pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count))
-    return "".join(chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd" for code in codes)
+    return "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes)
 
 
 def _lines(textpage: object, text: str) -> list[Line]:

@@ -71,10 +71,11 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _documents(connection: sqlite3.Connection, table: TableSource, file: str) -> Iterator[Document]:
-    columns = ", ".join(map(_quoted, table.columns))
-    order = f"ORDER BY {_quoted(table.id)}" if table.id else ""
+    # Without "t." SQLite would take the name of a column that is not there for a text.
+    columns = ", ".join(f"t.{_quoted(column)}" for column in table.columns)
+    order = f"ORDER BY t.{_quoted(table.id)}" if table.id else ""
     # Names come from the user's own file and are quoted; SQL has no parameters for them.
-    rows = connection.execute(f"SELECT {columns} FROM {_quoted(table.table)} {order} LIMIT {_MAX_ROWS}")  # noqa: S608
+    rows = connection.execute(f"SELECT {columns} FROM {_quoted(table.table)} AS t {order} LIMIT {_MAX_ROWS}")  # noqa: S608
     characters = 0
     seen: set[str] = set()
     for number, values in enumerate(rows, start=1):

@@ -100,7 +100,7 @@ def _guessed(rows: Sequence[Row]) -> _Head:
     width = max(map(_filled, rows))
     captions = next((n for n, row in enumerate(rows) if _filled(row) > 1), 0)
     rest = rows[captions:]
-    if width < 2 or len(rest) < 2 or not _names_columns(rest[0], width):
+    if width < 2 or len(rest) < 2 or rest[0] == rest[1] or not _names_columns(rest[0], width):
         return _Head()
     if _gaps(rest[0], rest[1]) and len(rest) > 2 and not _are_values(rest[1]):
         return _Head(captions, 2, _labels(rest[:2]))
@@ -135,10 +135,11 @@ def _are_pairs(rows: Sequence[Row]) -> bool:
 
 def _gaps(upper: Row, lower: Row) -> bool:
     """True if the lower row names the columns that merged cells of the upper one span."""
-    covered = [column for column, cell in enumerate(upper) if not cell]
+    above = {column for column, cell in enumerate(upper) if cell}
     named = {column for column, cell in enumerate(lower) if cell}
-    inner = [column for column in covered if column > 0]
-    return bool(inner) and named.issuperset(inner) and len(named) < 2 * len(inner) + 2 and named != {0}
+    covered = set(range(1, max(len(upper), len(lower)))) - above
+    spanning = {column - 1 for column in covered}
+    return bool(covered) and covered <= named <= covered | spanning
 
 
 def _labels(rows: Sequence[Row]) -> tuple[str, ...]:
