@@ -42,14 +42,15 @@ class ChatTemplate:
     closing: dict[str, str]
     stops: tuple[str, ...]
 
-    def render(self, messages: Sequence[ChatMessage]) -> list[Segment]:
-        """Segments of the conversation, with the assistant's turn opened at its end."""
+    def render(self, messages: Sequence[ChatMessage], *, answer: bool = True) -> list[Segment]:
+        """Segments of the conversation; the assistant's turn is opened at the end for an ``answer``."""
         segments: list[Segment] = []
         for message in self._with_system_role(messages):
             segments.append(Segment(self.opening[message.role], trusted=True))
             segments.append(Segment(message.content, trusted=False))
             segments.append(Segment(self.closing[message.role], trusted=True))
-        segments.append(Segment(self.opening["assistant"], trusted=True))
+        if answer:
+            segments.append(Segment(self.opening["assistant"], trusted=True))
         return [segment for segment in segments if segment.text]
 
     def _with_system_role(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -77,23 +77,26 @@ class LlamaCppGenerator:
         """Tokens of a plain text, special tokens not parsed. Safe to call from any thread."""
         return len(self._engine.tokenize(text, special=False))
 
-    def prompt_tokens(self, messages: Sequence[ChatMessage]) -> list[int]:
+    def prompt_tokens(self, messages: Sequence[ChatMessage], *, answer: bool = True) -> list[int]:
         """Token ids of a conversation; what stands in a message never becomes a control token."""
         tokens = self._engine.opening_tokens()
-        for segment in self._template.render(messages):
+        for segment in self._template.render(messages, answer=answer):
             tokens += self._engine.tokenize(segment.text, special=segment.trusted)
         return tokens
 
     def warm(self, messages: Sequence[ChatMessage], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Read a prompt without answering, so that what the next one shares with it is free.
 
+        Does nothing while all of it is in the KV cache still, whatever comes behind it there.
+
         Raises:
             PromptTooLongError: It does not fit.
             GeneratorError: The engine failed.
         """
-        tokens = self.prompt_tokens(messages)
+        tokens = self.prompt_tokens(messages, answer=False)
         self._check_room(len(tokens), LEAST_ANSWER)
-        self._prefill(tokens, cancelled)
+        if _common_prefix(self._cached, tokens) < len(tokens):
+            self._prefill(tokens, cancelled)
 
     def generate(
         self, messages: Sequence[ChatMessage], sampling: Sampling, cancelled: Callable[[], bool]

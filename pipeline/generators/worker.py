@@ -8,28 +8,24 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from pipeline.errors import BusyError, CancelledError, GeneratorError, NotReadyError, OtvetError
 from pipeline.generators.fair_queue import FairQueue
 from pipeline.generators.generation import Generation, Job
+from pipeline.generators.keeper import Keeper, State, again, unexpected
 from pipeline.generators.meter import Meter
 from pipeline.messages import Phrase
 from pipeline.ports import ChatMessage, Generator, GeneratorSpec, Sampling
 
 __all__ = ["GeneratorWorker", "State"]
 
-State = Literal["loading", "ready", "failed", "closed"]
-
-MOST_FAILURES = 3
-"""After so many failures in a row the engine is given up; each earlier one gets a fresh engine."""
-
 logger = logging.getLogger(__name__)
 
 
 @runtime_checkable
-class _Closable(Protocol):
-    def close(self) -> None: ...
+class _Warms(Protocol):
+    def warm(self, messages: Sequence[ChatMessage], cancelled: Callable[[], bool]) -> None: ...
 
 
 class GeneratorWorker:
@@ -41,21 +37,20 @@ class GeneratorWorker:
     Args:
         load: Makes the generator; called in the worker's own thread.
         queue_size: How many texts may wait.
+        prefix: Messages that most prompts begin with; read ahead whenever nobody waits.
     """
 
-    def __init__(self, load: Callable[[], Generator], queue_size: int) -> None:
-        self._load = load
+    def __init__(
+        self, load: Callable[[], Generator], queue_size: int, prefix: Sequence[ChatMessage] = ()
+    ) -> None:
         self._queue_size = queue_size
+        self._prefix = tuple(prefix)
         self._changed = threading.Condition()
+        self._keeper = Keeper(load, self._changed)
         self._queue: FairQueue[Job] = FairQueue()
         self._running: Job | None = None
         # Callers that wait for the generator to be loaded, before they can even join the line.
         self._early = 0
-        self._generator: Generator | None = None
-        self._state: State = "loading"
-        self._error: OtvetError | None = None
-        self._failures = 0
-        self._restarts = 0
         self._meter = Meter()
         # A daemon that is closed at exit: an interpreter that ends must not wait for a whole answer, nor
         # tear llama.cpp down in the middle of a token.
@@ -83,11 +78,12 @@ class GeneratorWorker:
 
         Raises:
             BusyError: The line is full.
+            CancelledError: The worker was closed.
             OtvetError: The generator could not be loaded, or failed for good; the error that says why.
         """
         job = Job(tuple(messages), sampling, client, cancelled, deadline)
         with self._changed:
-            self._raise_if_unusable()
+            self._keeper.check()
             if len(self._queue) >= self._queue_size:
                 raise BusyError(waiting=len(self._queue), retry_after_s=self._meter.retry_after_s())
             self._queue.push(client, job)
@@ -100,25 +96,17 @@ class GeneratorWorker:
         Raises:
             BusyError: As many callers as the line has places wait for that already.
             NotReadyError: It is still loading after ``timeout_s``.
-            CancelledError: ``cancelled()`` became true.
+            CancelledError: ``cancelled()`` became true, or the worker was closed.
             OtvetError: Loading failed; the error that says why.
         """
         until = time.monotonic() + timeout_s
         with self._changed:
-            if self._generator is None and self._early >= self._queue_size:
-                self._raise_if_unusable()
+            if self._keeper.generator is None and self._early >= self._queue_size:
+                self._keeper.check()
                 raise BusyError(waiting=self._early, retry_after_s=self._meter.retry_after_s())
             self._early += 1
             try:
-                while self._generator is None:
-                    self._raise_if_unusable()
-                    if cancelled():
-                        raise CancelledError
-                    left = until - time.monotonic()
-                    if left <= 0:
-                        raise NotReadyError(what=Phrase("generator_loading"))
-                    self._changed.wait(min(left, 0.1))
-                return self._generator.spec
+                return self._spec_by(until, cancelled)
             finally:
                 self._early -= 1
 
@@ -130,8 +118,8 @@ class GeneratorWorker:
             OtvetError: Loading failed; the error that says why.
         """
         with self._changed:
-            self._raise_if_unusable()
-            generator = self._generator
+            self._keeper.check()
+            generator = self._keeper.generator
         if generator is None:
             raise NotReadyError(what=Phrase("generator_loading"))
         return generator.count_tokens(text)
@@ -139,28 +127,28 @@ class GeneratorWorker:
     @property
     def state(self) -> State:
         """``loading``, ``ready``, ``failed`` (for good) or ``closed``."""
-        return self._state
+        return self._keeper.state
 
     def status(self) -> dict[str, object]:
         """State, line and measured speed, as JSON values."""
         with self._changed:
+            keeper = self._keeper
             return {
-                "state": self._state,
-                "error": self._error.code if self._error else None,
-                "reason": str(self._error) if self._error else None,
-                "model": self._generator.spec.id if self._generator else None,
+                "state": keeper.state,
+                "error": keeper.error.code if keeper.error else None,
+                "reason": str(keeper.error) if keeper.error else None,
+                "model": keeper.generator.spec.id if keeper.generator else None,
                 "running": self._running is not None,
                 "waiting": len(self._queue),
                 "queue_size": self._queue_size,
-                "restarts": self._restarts,
+                "restarts": keeper.restarts,
                 **self._meter.status(),
             }
 
     def close(self, timeout_s: float = 10.0) -> None:
         """Stop at the next token, refuse whoever waits, free the model; waits for that."""
         with self._changed:
-            self._state = "closed"
-            self._refuse_all(CancelledError())
+            self._keeper.state = "closed"
             if self._running is not None:
                 self._running.abandoned = True
             self._changed.notify_all()
@@ -187,31 +175,56 @@ class GeneratorWorker:
         """Seconds until the job is likely to be finished."""
         return self._meter.estimate_s(self.place(job) + 1)
 
+    def _spec_by(self, until: float, cancelled: Callable[[], bool]) -> GeneratorSpec:
+        while self._keeper.generator is None:
+            self._keeper.check()
+            if cancelled():
+                raise CancelledError
+            left = until - time.monotonic()
+            if left <= 0:
+                raise NotReadyError(what=Phrase("generator_loading"))
+            self._changed.wait(min(left, 0.1))
+        return self._keeper.generator.spec
+
     def _run(self) -> None:
-        self._fresh_generator()
+        self._keeper.load()
         while (job := self._take()) is not None:
-            if (end := job.over()) is None:
-                self._write(job)
-            elif end == "cancelled":
-                job.output.put(CancelledError())
-            else:
-                job.output.put(None)
+            self._write(job)
             with self._changed:
                 self._running = None
-        self._drop_generator()
+        with self._changed:
+            reason = self._keeper.error if self._keeper.state == "failed" else CancelledError()
+            while len(self._queue):
+                self._queue.pop().output.put(again(reason))
+        self._keeper.drop()
 
     def _take(self) -> Job | None:
+        """The next job, or None when there will be no more."""
+        self._warm()
         with self._changed:
-            self._changed.wait_for(lambda: self._state == "closed" or len(self._queue) > 0)
-            if self._state == "closed":
+            self._changed.wait_for(lambda: self._over() or len(self._queue) > 0)
+            if self._over():
                 return None
             self._running = self._queue.pop()
             return self._running
 
+    def _over(self) -> bool:
+        return self._keeper.state in ("failed", "closed")
+
+    def _warm(self) -> None:
+        generator: object = self._keeper.generator
+        if not self._prefix or not isinstance(generator, _Warms):
+            return
+        try:
+            generator.warm(self._prefix, lambda: self._over() or len(self._queue) > 0)
+        except OtvetError as error:
+            logger.warning("warming failed: %s", error)
+            self._keeper.failed(GeneratorError(**error.values))
+
     def _write(self, job: Job) -> None:
-        generator = self._generator
-        if generator is None:  # failed for good while this job was on its way
-            job.output.put(_again(self._error))
+        generator = self._keeper.generator
+        if generator is None or (end := job.over()) is not None:
+            job.output.put(CancelledError() if generator is None or end == "cancelled" else None)
             return
         self._meter.start()
         try:
@@ -223,9 +236,9 @@ class GeneratorWorker:
             job.output.put(error)
         except Exception as error:  # an engine may fail in any way: the caller is told, the engine replaced
             logger.exception("the generator failed")
-            self._recover(job, GeneratorError(reason=f"{type(error).__name__}: {error}"))
+            self._recover(job, unexpected(error))
         else:
-            self._failures = 0
+            self._keeper.succeeded()
             end = job.over()
             job.output.put(CancelledError() if end == "cancelled" else None)
             self._meter.finish(generator, complete=end is None)
@@ -242,59 +255,5 @@ class GeneratorWorker:
         return cancelled
 
     def _recover(self, job: Job, error: GeneratorError) -> None:
-        self._failures += 1
-        self._drop_generator()
         job.output.put(error)
-        if self._failures >= MOST_FAILURES:
-            self._give_up(error)
-        else:
-            self._restarts += 1
-            self._fresh_generator()
-
-    def _fresh_generator(self) -> None:
-        try:
-            generator = self._load()
-        except OtvetError as error:
-            self._give_up(error)
-            return
-        except Exception as error:  # whatever stops the load is kept as the reason and shown in the status
-            logger.exception("the generator could not be loaded")
-            self._give_up(GeneratorError(reason=f"{type(error).__name__}: {error}"))
-            return
-        with self._changed:
-            self._generator = generator
-            if self._state != "closed":
-                self._state = "ready"
-            self._changed.notify_all()
-
-    def _drop_generator(self) -> None:
-        with self._changed:
-            generator, self._generator = self._generator, None
-            if self._state == "ready":
-                self._state = "loading"
-        engine: object = generator
-        if isinstance(engine, _Closable):
-            engine.close()
-
-    def _give_up(self, error: OtvetError) -> None:
-        with self._changed:
-            self._error = error
-            if self._state != "closed":
-                self._state = "failed"
-            self._refuse_all(error)
-            self._changed.notify_all()
-
-    def _refuse_all(self, error: OtvetError) -> None:
-        while len(self._queue):
-            self._queue.pop().output.put(_again(error))
-
-    def _raise_if_unusable(self) -> None:
-        if self._state == "failed":
-            raise _again(self._error)
-        if self._state == "closed":
-            raise CancelledError
-
-
-def _again(error: OtvetError | None) -> OtvetError:
-    """A fresh copy: one exception object must not be raised in several threads."""
-    return type(error)(**error.values) if error else GeneratorError(reason=Phrase("generator_closed"))
+        self._keeper.failed(error)

@@ -73,6 +73,10 @@ def test_warming_reads_the_fixed_part_ahead(generator: LlamaCppGenerator) -> Non
     generator.warm([system])
     _write(generator, system, ChatMessage("user", "Hello"))
     assert generator.stats.reused_tokens > 10
+    # Warming again must not throw away what was read behind it.
+    before = list(generator._cached)
+    generator.warm([system])
+    assert generator._cached == before
 
 
 @pytest.mark.models
@@ -101,7 +105,7 @@ def test_the_answer_may_fill_the_context_but_not_overflow_it(generator: LlamaCpp
     list(generator.generate(fitting, Sampling(max_tokens=400), _never))
     assert generator.stats.answer_tokens <= 16
     with pytest.raises(PromptTooLongError) as caught:
-        generator.warm([ChatMessage("user", " word" * (512 - 15 - overhead))])
+        list(generator.generate([ChatMessage("user", " word" * (512 - 15 - overhead))], Sampling(), _never))
     assert caught.value.values == {"tokens": 497, "limit": 496}
 
 

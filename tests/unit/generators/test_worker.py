@@ -362,6 +362,49 @@ def test_a_load_that_fails_tells_everybody_why() -> None:
         assert (status["state"], status["error"]) == ("failed", "model_missing")
 
 
+class _Warm(ScriptedGenerator):
+    """Remembers what it was warmed with, and whether that went on to its end."""
+
+    def __init__(self, replies, gate: threading.Event) -> None:
+        super().__init__(replies)
+        self.warmed: list[str] = []
+        self._wait = gate
+
+    def warm(self, messages, cancelled) -> None:
+        while not self._wait.wait(0.005):
+            if cancelled():
+                return
+        self.warmed.append(messages[0].content)
+
+
+def test_the_fixed_prefix_is_read_while_nobody_waits_and_never_keeps_anybody_waiting() -> None:
+    gate = threading.Event()
+    generator = _Warm(_echo, gate)
+    worker = GeneratorWorker(lambda: generator, 8, prefix=[ChatMessage("system", "Отвечай.")])
+    try:
+        worker.wait_ready(10)
+        assert worker.submit(_ask("1"), SAMPLING).text() == "Ответ на: 1"
+        assert generator.warmed == []
+        gate.set()
+        _until(lambda: generator.warmed == ["Отвечай."])
+    finally:
+        worker.close()
+
+
+def test_a_failure_while_warming_replaces_the_engine() -> None:
+    class Broken(ScriptedGenerator):
+        def warm(self, messages, cancelled) -> None:
+            raise GeneratorError(reason="warm")
+
+    loads: Iterator[Generator] = iter([Broken(_echo), ScriptedGenerator(_echo)])
+    worker = GeneratorWorker(lambda: next(loads), 8, prefix=[ChatMessage("system", "Отвечай.")])
+    try:
+        _until(lambda: worker.status()["restarts"] == 1)
+        assert worker.submit(_ask("1"), SAMPLING).text() == "Ответ на: 1"
+    finally:
+        worker.close()
+
+
 def test_close_stops_the_text_and_refuses_the_rest() -> None:
     worker = GeneratorWorker(lambda: ScriptedGenerator(["слово " * 10_000], delay_s=0.001), 8)
     writing = worker.submit(_ask("1"), SAMPLING)
