@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
 
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.common import make_document, stem
@@ -26,28 +23,22 @@ from pipeline.ingest.readers.pdf_layout import (
     vocabulary,
     without_running_heads,
 )
-from pipeline.ingest.readers.pdf_lines import Page, read_page
+from pipeline.ingest.readers.pdf_lines import Line, Page
+from pipeline.ingest.readers.pdf_process import read_pdf_file
 from pipeline.ingest.readers.sections import Sections
 from pipeline.ingest.reasons import reason
 from pipeline.text.normalise import clean_text
 from pipeline.text.sentences import split_sentences
 from pipeline.types import Document
 
-if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
-
 __all__ = ["read_pdf"]
 
 _SIZE_FACTOR = 8  # pictures make files large; their text is no larger than that of others
-_MAX_PAGES = 20_000
-_MAX_OUTLINE = 20_000
-_PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 _NO_TITLE = re.compile(
     r"\s*(?:microsoft \w+ - .*|untitled.*|без ?(?:имени|названия).*|(?:документ|document|презентация)\s?\d*|"
     r".*\.(?:docx?|pdf|indd|qxd|tex|dvi|xlsx?|pptx?|rtf|html?|cdr))?\s*",
     re.I,
 )
-_pdfium = Lock()  # pdfium must not be entered by two threads
 
 Outline = Mapping[int, Sequence[tuple[int, str]]]
 """Page number -> (level from 1, title) of the headings that start there."""
@@ -56,8 +47,7 @@ Outline = Mapping[int, Sequence[tuple[int, str]]]
 def read_pdf(path: Path, file: str) -> list[Document]:
     """Read a ``.pdf`` file; see `pipeline.ports.Reader`."""
     check_size(path, file, _SIZE_FACTOR)
-    with _pdfium:
-        pages, outline, metadata = _read(path, file)
+    pages, outline, metadata = _read(path, file)
     silent = sum(1 for page in pages if not page.lines and not page.is_blank)
     if not any(page.lines for page in pages):
         raise UnreadableFileError(file=file, reason=reason("scan" if silent else "no_text"))
@@ -77,51 +67,25 @@ def read_pdf(path: Path, file: str) -> list[Document]:
 
 
 def _read(path: Path, file: str) -> tuple[list[Page], Outline, dict[str, str | int | float | bool]]:
-    from pypdfium2 import PdfDocument, PdfiumError
-
-    try:
-        with path.open("rb") as stream, PdfDocument(stream) as document:
-            if len(document) > _MAX_PAGES:
-                raise UnreadableFileError(file=file, reason=reason("too_many_pages", _MAX_PAGES))
-            pages = [_page(document, number) for number in range(1, len(document) + 1)]
-            return pages, _outline(document), _metadata(document)
-    except PdfiumError as error:
-        locked = getattr(error, "err_code", None) == _PASSWORD_ERROR
-        cause = reason("password") if locked else reason("damaged", "PDF")
-        raise UnreadableFileError(file=file, reason=cause) from error
-    except OSError as error:
-        raise UnreadableFileError(file=file, reason=reason("unopened", error.strerror or "?")) from error
+    head, *rest = read_pdf_file(path, file)
+    pages = []
+    for record in rest:
+        number, height, lines, is_blank = record["page"]
+        pages.append(Page(number, height, tuple(Line(*line) for line in lines), is_blank))
+    return pages, _outline(head["outline"]), _metadata(head["info"])
 
 
-def _page(document: PdfDocument, number: int) -> Page:
-    from pypdfium2 import PdfiumError
-
-    try:
-        page = document[number - 1]
-    except PdfiumError:  # one damaged page among good ones counts as a page without text
-        return Page(number, 0.0, ())
-    try:
-        return read_page(page, number)
-    except PdfiumError:
-        return Page(number, 0.0, ())
-    finally:
-        page.close()
-
-
-def _outline(document: PdfDocument) -> Outline:
+def _outline(entries: Iterable[tuple[int, int, str]]) -> Outline:
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for entry in islice(document.get_toc(), _MAX_OUTLINE):
-        target = entry.get_dest()
-        index = target.get_index() if target is not None else None
-        title = " ".join(clean_text(entry.get_title() or "").split())
-        if title and index is not None and index >= 0:
-            found[index + 1].append((entry.level + 1, title))
+    for page, level, text in entries:
+        title = " ".join(clean_text(text).split())
+        if title:
+            found[page].append((level, title))
     return found
 
 
-def _metadata(document: PdfDocument) -> dict[str, str | int | float | bool]:
-    given = document.get_metadata_dict()
-    values = {key: " ".join(clean_text(value).split()) for key, value in given.items() if value}
+def _metadata(info: Mapping[str, str]) -> dict[str, str | int | float | bool]:
+    values = {key: " ".join(clean_text(value).split()) for key, value in info.items()}
     metadata: dict[str, str | int | float | bool] = {}
     title = values.get("Title", "")
     if not _NO_TITLE.fullmatch(title):

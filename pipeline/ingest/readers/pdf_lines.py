@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 __all__ = ["HYPHEN", "Line", "Page", "read_page"]
 
 HYPHEN = "\ufffe"  # pdfium's mark for the hyphen of a word that goes on in the next line
-_MAX_CHARACTERS = 500_000
 _BREAKS = re.compile("\r\n|[\r\n]")
 _UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 
@@ -75,7 +74,7 @@ def _text(textpage: object) -> str:
     """The page's text, one character for each of pdfium's."""
     import pypdfium2.raw as pdfium
 
-    count = min(pdfium.FPDFText_CountChars(textpage), _MAX_CHARACTERS)
+    count = pdfium.FPDFText_CountChars(textpage)
     if count <= 0:
         return ""
     buffer = ctypes.create_string_buffer((count + 1) * 2)

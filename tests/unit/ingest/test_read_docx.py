@@ -23,7 +23,8 @@ BOX = (
     f"<w:p {nsdecls('w')}><w:r><w:t>До рамки. </w:t></w:r><w:r><mc:AlternateContent "
     'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice Requires="wps">'
     "<w:drawing><w:txbxContent><w:p><w:r><w:t>В рамке.</w:t></w:r></w:p></w:txbxContent></w:drawing>"
-    "</mc:Choice><mc:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>В рамке.</w:t></w:r></w:p></w:txbxContent></w:pict>"
+    "</mc:Choice><mc:Fallback>"
+    "<w:pict><w:txbxContent><w:p><w:r><w:t>В рамке.</w:t></w:r></w:p></w:txbxContent></w:pict>"
     "</mc:Fallback></mc:AlternateContent></w:r><w:r><w:t>После рамки.</w:t></w:r></w:p>"
 )
 

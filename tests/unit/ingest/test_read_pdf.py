@@ -11,6 +11,8 @@ from pipeline.errors import UnreadableFileError
 from pipeline.ingest.build import collect
 from pipeline.ingest.readers.pdf import read_pdf
 from pipeline.ingest.readers.pdf_layout import joined
+from pipeline.ingest.readers.pdf_process import PdfProcess
+from pipeline.ingest.readers.pdf_worker import records
 from pipeline.types import Document
 
 LONG = "Ежегодный отпуск предоставляется работнику на двадцать восемь дней"
@@ -183,6 +185,58 @@ def test_a_text_layer_without_letters_is_no_text(tmp_path: Path) -> None:
 
 
 def test_too_many_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.ingest.readers.pdf._MAX_PAGES", 1)
-    with pytest.raises(UnreadableFileError, match="more than 1 pages"):
-        read(tmp_path, [paragraph_lines("а"), paragraph_lines("б")])
+    monkeypatch.setattr("pipeline.ingest.readers.pdf_worker.MAX_PAGES", 1)
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_bytes([paragraph_lines("а"), paragraph_lines("б")]))
+    assert list(records(path)) == [{"error": "too_many_pages", "detail": 1}]
+
+
+def test_the_process_says_what_the_file_holds(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdf_bytes([paragraph_lines("аб"), []], title="Т", outline=[("О", 1)]))
+    head, first, second, end = records(path)
+    assert (head["pages"], head["outline"], head["info"]["Title"]) == (2, [(2, 1, "О")], "Т")
+    assert first["page"][2][0][0] == "аб"
+    assert second["page"] == (2, 842.0, (), True)
+    assert end == {"end": True}
+    assert next(records(tmp_path / "нет"))["error"] == "unopened"
+
+
+def heavy(path: Path) -> None:
+    """A small file whose one page is 30 million drawn lines."""
+    import zlib
+
+    import office_files
+
+    plain = office_files.pdf_bytes([paragraph_lines("Текст.")])
+    stream = zlib.compress(b"0 0 m 1 1 l S\n" * 4_000_000)
+    start = plain.index(b"/Filter /FlateDecode")
+    end = plain.index(b"endstream", start)
+    head = b"/Filter /FlateDecode /Length %d >>\nstream\n" % len(stream)
+    path.write_bytes(plain[:start] + head + stream + b"\n" + plain[end:])
+
+
+def test_a_file_that_is_too_much_is_skipped_and_the_next_is_read(tmp_path: Path) -> None:
+    """Archives that explode, as a PDF: case 39's kind."""
+    heavy(tmp_path / "heavy.pdf")
+    (tmp_path / "good.pdf").write_bytes(pdf_bytes([paragraph_lines("Текст.")]))
+    process = PdfProcess(page_seconds=0.5)
+    with pytest.raises(UnreadableFileError, match="time or memory"):
+        process.read(tmp_path / "heavy.pdf", "heavy.pdf")
+    process = PdfProcess()
+    assert len(process.read(tmp_path / "good.pdf", "good.pdf")) == 2
+    process.close()
+    assert len(process.read(tmp_path / "good.pdf", "good.pdf")) == 2
+    process.close()
+
+
+def test_a_process_that_dies_is_started_anew(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf_bytes([paragraph_lines("Текст.")]))
+    process = PdfProcess()
+    process.read(tmp_path / "a.pdf", "a.pdf")
+    running = process._process
+    assert running is not None
+    running.kill()
+    running.wait()
+    assert len(process.read(tmp_path / "a.pdf", "a.pdf")) == 2
+    process.close()
