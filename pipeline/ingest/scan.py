@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.ingest.reasons import reason
+from pipeline.ingest.sources.declared import SOURCES_FILE
 from pipeline.messages import Phrase
 
 __all__ = ["Found", "scan"]
@@ -48,6 +49,8 @@ def scan(knowledge_base: Path) -> list[Found]:
         found.extend(_found(root, here / name, _link_reason(root, here / name)) for name in links)
         folders[:] = [name for name in visible if name not in links]
         for name in (name for name in files if not name.startswith(".")):
+            if here == root and name == SOURCES_FILE:
+                continue  # says what to read, and is nothing to read itself
             found.append(_found(root, here / name, _file_reason(root, here / name)))
     return sorted(found, key=lambda item: item.file)
 

@@ -17,9 +17,10 @@ from pipeline.messages import Phrase
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["check_size", "local", "open_package", "parse_part", "stream_part"]
+__all__ = ["check_size", "check_tree", "local", "open_package", "parse_part", "stream_part"]
 
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
+MAX_TREE_BYTES = 96 * 1024 * 1024
 _MAX_RATIO = 300  # office files stay below 100; deflate ends at 1032
 _RATIO_FROM_BYTES = 16 * 1024 * 1024
 _MAX_PARTS = 20_000
@@ -99,12 +100,23 @@ def parse_part(package: zipfile.ZipFile, name: str, file: str) -> Element | None
     """The root of a small XML part, or None if the archive has no such part.
 
     Raises:
-        UnreadableFileError: The XML is damaged, hostile or too deep.
+        UnreadableFileError: The XML is damaged, hostile, too deep or too large.
     """
     if name not in package.namelist():
         return None
+    check_tree(package, name, file)
     with package.open(name) as stream:
         return next(stream_part(stream, file, lambda _depth, _element: False), None)
+
+
+def check_tree(package: zipfile.ZipFile, name: str, file: str) -> None:
+    """Refuse a part that would be too large in memory as a whole.
+
+    Raises:
+        UnreadableFileError: With the reason.
+    """
+    if package.getinfo(name).file_size > MAX_TREE_BYTES:
+        raise UnreadableFileError(file=file, reason=reason("explodes", MAX_TREE_BYTES // 1024**2))
 
 
 def stream_part(stream: IO[bytes], file: str, wanted: Callable[[int, Element], bool]) -> Iterator[Element]:

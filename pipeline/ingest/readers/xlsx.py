@@ -12,7 +12,7 @@ from xml.etree.ElementTree import ParseError
 
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.common import make_document, stem
-from pipeline.ingest.readers.container import open_package
+from pipeline.ingest.readers.container import check_tree, open_package
 from pipeline.ingest.readers.number_format import shown
 from pipeline.ingest.readers.origin import origin_of
 from pipeline.ingest.readers.sections import Sections
@@ -30,6 +30,7 @@ MAX_ROWS = 200_000
 _MAX_CELLS = 5_000_000
 _CYRILLIC = re.compile("[а-яё]", re.I)
 _SAMPLE_ROWS = 30
+_STREAMED = ("xl/worksheets/", "xl/media/")  # the rest openpyxl holds in memory whole
 
 
 class Budget:
@@ -60,7 +61,10 @@ def read_xlsx(path: Path, file: str) -> list[Document]:
     sections, budget = Sections(file), Budget()
     try:
         # openpyxl opens the archive anew, so this look at it is only for the bounds.
-        with open_package(path, file), warnings.catch_warnings(), path.open("rb") as stream:
+        with open_package(path, file) as package, warnings.catch_warnings(), path.open("rb") as stream:
+            for name in package.namelist():
+                if not name.startswith(_STREAMED):
+                    check_tree(package, name, file)
             warnings.simplefilter("ignore")  # of styles and extensions that make no difference here
             book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
             hidden = _read_sheets(book, sections, budget)
