@@ -42,6 +42,12 @@ tfoot option optgroup colgroup rb rt rp html head body
 """
 _NEVER_NESTED = frozenset(_NEVER_NESTED_WORDS.split())
 _MAX_DEPTH = 1000
+_MAX_COPIES = 5_000_000
+_MAX_ATTRIBUTES = 1000
+_LONG_TAG = re.compile(r"<([a-zA-Z][^\s<>]{0,60})\s[^<>]{2000,}")
+_FORMATTING = frozenset(
+    ("a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u")
+)
 _META = {
     "description": "description",
     "author": "author",
@@ -99,20 +105,36 @@ def decode_html(data: bytes) -> Decoded:
 def _parsed(html: str, file: str) -> LexborHTMLParser:
     from selectolax.lexbor import LexborHTMLParser
 
-    # The HTML standard's own algorithm takes time by the square of the depth.
-    if _depth(html) > _MAX_DEPTH:
+    depth, copies = _costs(html)
+    if depth > _MAX_DEPTH or copies > _MAX_COPIES:
         raise UnreadableFileError(file=file, reason=reason("too_deep"))
-    return LexborHTMLParser(html)
+    return LexborHTMLParser(_LONG_TAG.sub(_with_few_attributes, html))
 
 
-def _depth(html: str) -> int:
-    """How deep elements are nested at most, an upper bound: an end tag may close more than one."""
-    depth = deepest = 0
+def _costs(html: str) -> tuple[int, int]:
+    """What the HTML standard's algorithm would have to work through, as upper bounds.
+
+    Returns:
+        The depth of nesting (time goes by its square), and how often open formatting elements are
+        opened anew (each of them in each new block).
+    """
+    depth = deepest = formatting = copies = 0
     for match in _TAG.finditer(html):
-        if match[2].lower() not in _NEVER_NESTED:
-            depth = max(depth - 1, 0) if match[1] else depth + 1
+        tag = match[2].lower()
+        step = -1 if match[1] else 1
+        if tag in _FORMATTING:
+            formatting = max(formatting + step, 0)
+        elif step > 0:
+            copies += formatting
+        if tag not in _NEVER_NESTED:
+            depth = max(depth + step, 0)
             deepest = max(deepest, depth)
-    return deepest
+    return deepest, copies
+
+
+def _with_few_attributes(match: re.Match[str]) -> str:
+    # Each attribute is compared with all before it.
+    return match[0] if len(match[0].split()) <= _MAX_ATTRIBUTES else f"<{match[1]} "
 
 
 def _walked(parser: LexborHTMLParser, file: str, link: str | None) -> Sections:

@@ -138,7 +138,15 @@ def test_the_encoding_is_found(data: bytes, encoding: str) -> None:
     assert decoded.encoding == encoding
 
 
-@pytest.mark.parametrize("html", ["<div>" * 5000, "<b><i>" * 5000 + "а", "<table><tr><td>" * 2000 + "а"])
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 5000,
+        "<b><i>" * 5000 + "а",
+        "<table><tr><td>" * 2000 + "а",
+        "<font>" * 900 + "<p>" * 9000,
+    ],
+)
 def test_endless_nesting_is_refused_at_once(tmp_path: Path, html: str) -> None:
     with pytest.raises(UnreadableFileError, match="nested too deeply"):
         read(tmp_path, html)
@@ -155,6 +163,7 @@ def test_endless_nesting_is_refused_at_once(tmp_path: Path, html: str) -> None:
         "а" * 200_000,
         "<p " + "x=1 " * 20_000 + ">а",
         "&amp;" * 20_000 + "а",
+        "<p " + " ".join(f"a{number}=1" for number in range(50_000)) + ">а",
         "<![CDATA[<" + "<a" * 5000 + "а",
     ],
 )
