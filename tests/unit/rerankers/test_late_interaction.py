@@ -77,3 +77,16 @@ def test_one_passage_scores_as_it_does_among_many(seed, asked, lengths):
 def test_text_only_is_a_cosine_and_always_finite():
     vectors = np.array([[0.6, 0.8], [0, 0], [np.nan, np.nan]], np.float32)
     assert text_only_scores(np.array([1, 0], np.float32), vectors).tolist() == pytest.approx([0.6, 0, 0])
+
+
+@pytest.mark.parametrize("asked", [1, 14, 60, 400])
+@pytest.mark.parametrize("told", [0, 1, 47, 48, 200])
+def test_products_of_every_size_are_the_same_matrix(asked, told):
+    """Small products are cut up to stay on one thread; the result must not show it."""
+    random = np.random.default_rng(asked + told)
+    question = random.normal(size=(asked, 384)).astype(np.float32)
+    passage = random.normal(size=(told, 384)).astype(np.float32)
+    found = similarity_matrix(question, passage)
+    assert found.shape == (asked, told)
+    assert found.dtype == np.float32
+    assert np.allclose(found, question.astype(np.float64) @ passage.T.astype(np.float64), atol=1e-3)
