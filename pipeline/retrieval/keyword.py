@@ -12,17 +12,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.index import Postings
+from pipeline.retrieval.function_words import function_terms
 from pipeline.retrieval.ranking import Scores
 from pipeline.retrieval.spelling import vocabulary_of
 from pipeline.text.stems import keyword_terms
 from pipeline.types import FloatMatrix, QuestionTerm
 
-__all__ = ["bm25", "coverage", "question_terms"]
+__all__ = ["bm25", "coverage", "covered_share", "question_terms"]
 
 K1 = 1.2
 """How soon repeating a term stops adding to the score."""
 B = 0.75
 """How much a long chunk is held against it, 0..1."""
+FUNCTION_WORD_WEIGHT = 0.1
+"""What is left of the weight of a word like «почему» or "which"."""
 
 
 def question_terms(postings: Postings, text: str) -> tuple[QuestionTerm, ...]:
@@ -74,6 +77,21 @@ def coverage(postings: Postings, terms: Sequence[QuestionTerm], rows: Sequence[i
     return table
 
 
+def covered_share(terms: Sequence[QuestionTerm], covered: FloatMatrix) -> Scores:
+    """The share of the question's weight that each chunk holds, 0..1.
+
+    Args:
+        terms: The question's keywords.
+        covered: float32, shape (chunks, terms), see :func:`coverage`.
+
+    Returns:
+        float32, shape (chunks,); all 0 for a question without words.
+    """
+    weights = np.array([term.weight for term in terms], dtype=np.float32)
+    shares: Scores = covered @ weights / np.float32(weights.sum() or 1.0)
+    return shares
+
+
 def _question_term(postings: Postings, term: str) -> QuestionTerm:
     if term in postings.terms:
         found: tuple[tuple[str, float], ...] = ((term, 1.0),)
@@ -83,6 +101,8 @@ def _question_term(postings: Postings, term: str) -> QuestionTerm:
     chunks = len(postings.lengths)
     holding = min(holding, chunks)
     weight = math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
+    if term in function_terms():
+        weight *= FUNCTION_WORD_WEIGHT
     return QuestionTerm(text=term, weight=weight, found_as=found)
 
 

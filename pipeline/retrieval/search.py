@@ -13,7 +13,7 @@ import numpy as np
 from pipeline.index import Index
 from pipeline.ports import Embedder, Reranker
 from pipeline.retrieval.candidates import find_candidates
-from pipeline.retrieval.keyword import coverage, question_terms
+from pipeline.retrieval.keyword import question_terms
 from pipeline.retrieval.near_duplicates import without_near_duplicates
 from pipeline.retrieval.prefilter import matching_rows
 from pipeline.retrieval.question import encode_question
@@ -27,8 +27,8 @@ __all__ = ["CROSS_ENCODER_CANDIDATES", "retrieve"]
 CROSS_ENCODER_CANDIDATES = 10
 """A cross-encoder reads every candidate with the question: 30 ms each where late interaction takes 0.1."""
 
-FUSION_WEIGHT = 0.008
-"""What a unit of the fused score adds to the late-interaction score (see ``benchmarks/quality.py``)."""
+COVERAGE_WEIGHT = 0.08
+"""What holding all of the question's words adds to the late-interaction score (0.04..0.12 do as well)."""
 
 
 def retrieve(
@@ -40,9 +40,10 @@ def retrieve(
 ) -> Retrieval:
     """Find the passages that answer a question.
 
-    A hybrid search is ordered by late interaction with a small share of the fused score; ``dense``
-    and ``keyword`` are ordered by that one score, and late interaction serves the answer only. With
-    ``query.cross_encoder`` the best candidates are read by the cross-encoder, which then decides.
+    A hybrid search is ordered by late interaction plus a little for the share of the question's words,
+    weighted by rarity, that the passage holds. ``dense`` and ``keyword`` are ordered by their one score,
+    and late interaction serves the answer only. With ``query.cross_encoder`` the best candidates are read
+    by the cross-encoder, which then decides.
 
     Args:
         query: The question; ``search_text`` is what is searched for.
@@ -65,9 +66,10 @@ def retrieve(
         fusion=settings.fusion,
     )
     clock.lap("search")
-    table = Table.of(index, pool, max(settings.rerank, 2 * query.top_k), vector, question)
+    count = max(settings.rerank, 2 * query.top_k)
+    table = Table.of(index, pool, count, vector=vector, question=question, terms=terms)
     if query.mode == "hybrid":
-        table = table.ordered(table.stages["late_interaction"] + FUSION_WEIGHT * table.stages["fusion"])
+        table = table.ordered(table.stages["late_interaction"] + COVERAGE_WEIGHT * table.stages["coverage"])
     clock.lap("late_interaction")
     notes: tuple[str, ...] = ()
     if query.cross_encoder and cross_encoder is None:
@@ -79,7 +81,7 @@ def retrieve(
     table = table.taken(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
     )
-    candidates = table.candidates(coverage(index.postings, terms, table.rows))
+    candidates = table.candidates()
     clock.lap("near_duplicates")
     return Retrieval(
         query=query,

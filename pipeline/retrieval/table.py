@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +11,9 @@ from pipeline.index import Index
 from pipeline.rerankers.late_interaction import late_interaction_score, similarities
 from pipeline.retrieval.candidates import Pool
 from pipeline.retrieval.dense import cosines
+from pipeline.retrieval.keyword import coverage, covered_share
 from pipeline.retrieval.ranking import Scores, best_rows, ranks
-from pipeline.types import Candidate, Chunk, FloatMatrix, Hit, Stage, TokenVectors
+from pipeline.types import Candidate, Chunk, FloatMatrix, Hit, QuestionTerm, Stage, TokenVectors
 
 __all__ = ["Table"]
 
@@ -26,6 +27,7 @@ class Table:
         order: Score that the present order rests on, falling.
         stages: Stage name -> score of each candidate, in the order the stages ran.
         ranks: Stage name -> rank of each candidate among all that the stage saw.
+        covered: float32, shape (candidates, question terms).
         tokens: Token vectors of each chunk.
         similarity: Question tokens against the chunk's tokens.
     """
@@ -35,12 +37,22 @@ class Table:
     order: Scores
     stages: Mapping[str, Scores]
     ranks: Mapping[str, tuple[int, ...]]
+    covered: FloatMatrix
     tokens: tuple[TokenVectors, ...]
     similarity: tuple[FloatMatrix, ...]
 
     @classmethod
-    def of(cls, index: Index, pool: Pool, count: int, vector: FloatMatrix, question: TokenVectors) -> Table:
-        """The first ``count`` candidates of a pool, looked at token by token.
+    def of(
+        cls,
+        index: Index,
+        pool: Pool,
+        count: int,
+        *,
+        vector: FloatMatrix,
+        question: TokenVectors,
+        terms: Sequence[QuestionTerm],
+    ) -> Table:
+        """The first ``count`` candidates of a pool, looked at token by token and word by word.
 
         Ranks of the first stages are those among the whole pool.
         """
@@ -50,8 +62,10 @@ class Table:
         tokens = tuple(index.tokens[row] for row in rows)
         similarity = tuple(similarities(question.vectors, [item.vectors for item in tokens]))
         late = np.array([late_interaction_score(matrix) for matrix in similarity], dtype=np.float32)
+        covered = coverage(index.postings, terms, rows)
         second = {
             "text_only": cosines(index.text_vectors, vector, np.array(rows, dtype=np.intp)),
+            "coverage": covered_share(terms, covered),
             "late_interaction": late,
         }
         chunks = everyone[:count]
@@ -62,6 +76,7 @@ class Table:
             stages={name: scores[:count] for name, scores in first.items()} | second,
             ranks={name: tuple(_ranks(everyone, scores))[:count] for name, scores in first.items()}
             | {name: tuple(_ranks(chunks, scores)) for name, scores in second.items()},
+            covered=covered,
             tokens=tokens,
             similarity=similarity,
         )
@@ -76,6 +91,7 @@ class Table:
             order=self.order[kept],
             stages={name: scores[kept] for name, scores in self.stages.items()},
             ranks={name: tuple(column[place] for place in kept) for name, column in self.ranks.items()},
+            covered=self.covered[kept],
             tokens=tuple(self.tokens[place] for place in kept),
             similarity=tuple(self.similarity[place] for place in kept),
         )
@@ -91,10 +107,10 @@ class Table:
             )
         return table.taken(best_rows(scores, len(scores), _by_id(self.chunks)))
 
-    def candidates(self, covered: FloatMatrix) -> tuple[Candidate, ...]:
-        """What later stages get; ``covered`` is float32, shape (candidates, question terms)."""
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What later stages get."""
         return tuple(
-            Candidate(self._hit(place), covered[place], self.tokens[place], self.similarity[place])
+            Candidate(self._hit(place), self.covered[place], self.tokens[place], self.similarity[place])
             for place in range(len(self.rows))
         )
 

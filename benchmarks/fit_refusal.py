@@ -1,0 +1,186 @@
+"""Fit the refusal model and write ``pipeline/answer/refusal.json``.
+
+    python benchmarks/fit_refusal.py --data ../shared/data --models MODELS [--write]
+
+Four knowledge bases, each question asked where it has an answer and where it has none: with the right
+files taken out of the base (near), hand-written near ones, and questions that belong to another base
+(far). Every base and every kind of question counts the same, whatever their number. The report leaves
+one base out at a time: fitted on the others, measured on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from question_sets import CACHE, Question, QuestionSet, RememberingEmbedder, load_sets, without
+
+import pipeline.answer
+from pipeline.answer.refusal import FEATURES, RefusalModel, refusal_features
+from pipeline.embedders.onnx import OnnxEmbedder
+from pipeline.evaluation.logistic import fit_logistic
+from pipeline.evaluation.metrics import area_under_curve
+from pipeline.index import Index
+from pipeline.ports import Embedder
+from pipeline.retrieval.search import retrieve
+from pipeline.settings import IndexSettings, SearchSettings
+from pipeline.types import Query
+
+Floats = NDArray[np.float64]
+
+KIND_WEIGHT = {"far": 1.0, "near": 1.0, "taken out": 1.0, "answerable": 3.0}
+"""The three kinds without an answer weigh together what the answerable ones do."""
+FALSE_REFUSALS = 0.02
+"""Share of answerable questions that may be refused, on the base where it is highest."""
+FAR_QUESTIONS = 300
+ANY_EMBEDDER = ("coverage", "lead")
+"""Features that no embedder's range of cosines enters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question asked of one base."""
+
+    base: str
+    kind: str
+    features: Floats
+
+
+def main() -> None:
+    """Collect, fit, report, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--embedder", default="multilingual-e5-small")
+    parser.add_argument("--write", action="store_true", help="write refusal.json, else only report")
+    arguments = parser.parse_args()
+    inner = OnnxEmbedder(arguments.models / arguments.embedder, threads=2)
+    embedder = RememberingEmbedder(inner, CACHE / "questions")
+    sets = load_sets(arguments.data, inner, IndexSettings())
+    samples = [sample for one in sets for sample in collect(one, sets, embedder)]
+    own = tuple(name for name in FEATURES if name != "lead")
+    report(samples, own, f"{embedder.spec.id}: {', '.join(own)}")
+    report(samples, ANY_EMBEDDER, f"any embedder: {', '.join(ANY_EMBEDDER)}")
+    if arguments.write:
+        write(samples, own, embedder.spec.id)
+
+
+def collect(one: QuestionSet, sets: Sequence[QuestionSet], embedder: Embedder) -> Iterator[Sample]:
+    """All samples of one base."""
+    for question in one.questions:
+        kind = "answerable" if question.files else question.kind.removeprefix("unanswerable_")
+        yield from sample(one.name, kind, question, one.index, embedder)
+    by_files: dict[frozenset[str], list[Question]] = defaultdict(list)
+    for question in one.answerable:
+        by_files[question.files].append(question)
+    for files, questions in by_files.items():
+        rest = without(one.index, files)
+        for question in questions:
+            yield from sample(one.name, "taken out", question, rest, embedder)
+    for question in foreign(one, sets):
+        yield from sample(one.name, "far", question, one.index, embedder)
+
+
+def foreign(one: QuestionSet, sets: Sequence[QuestionSet]) -> list[Question]:
+    """Questions of bases about other things; XQuAD says the same in both languages."""
+    subject = one.name.split("-")[0]
+    others = [q for other in sets if other.name.split("-")[0] != subject for q in other.questions]
+    chosen = np.random.default_rng(7).permutation(len(others))[:FAR_QUESTIONS]
+    return [others[place] for place in sorted(chosen)]
+
+
+def sample(base: str, kind: str, question: Question, index: Index, embedder: Embedder) -> Iterator[Sample]:
+    """The features of a question; nothing where nothing was found."""
+    query = Query(text=question.text, search_text=question.text)
+    features = refusal_features(retrieve(query, index, embedder, SearchSettings()))
+    if features is not None:
+        yield Sample(base, kind, features)
+
+
+def fit(samples: Sequence[Sample], used: Sequence[str]) -> RefusalModel:
+    """A model whose relevance is 0.5 where ``FALSE_REFUSALS`` of the answerable questions are refused."""
+    features = np.array([sample.features for sample in samples])
+    labels = np.array([sample.kind == "answerable" for sample in samples], dtype=np.float64)
+    means, deviations = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
+    columns = [FEATURES.index(name) for name in used]
+    standard = np.nan_to_num((features - means) / deviations)[:, columns]
+    found, intercept = fit_logistic(standard, labels, weights_of(samples))
+    coefficients = np.zeros(len(FEATURES))
+    coefficients[columns] = found
+    model = RefusalModel(means, deviations, coefficients, intercept)
+    worst = min(
+        float(np.quantile(logits(model, samples, base, "answerable"), FALSE_REFUSALS))
+        for base in {sample.base for sample in samples}
+    )
+    return RefusalModel(means, deviations, coefficients, intercept - worst + 1e-6)
+
+
+def weights_of(samples: Sequence[Sample]) -> Floats:
+    """Each kind in each base counts by its weight, shared among its samples; 100 to a base."""
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for one in samples:
+        counts[one.base, one.kind] += 1
+    return np.array([100 * KIND_WEIGHT[one.kind] / counts[one.base, one.kind] / 6 for one in samples])
+
+
+def logits(model: RefusalModel, samples: Sequence[Sample], base: str, kind: str) -> Floats:
+    """Log-odds of relevance of the samples of a base and kind."""
+    chosen = [model.probability(one.features) for one in samples if (one.base, one.kind) == (base, kind)]
+    chance = np.clip(np.array(chosen), 1e-15, 1 - 1e-15)
+    odds: Floats = np.log(chance / (1 - chance))
+    return odds
+
+
+def report(samples: Sequence[Sample], used: Sequence[str], title: str) -> None:
+    """Measure each base with a model fitted on the others."""
+    print(f"\n{title}\nfitted on the other bases: area under the curve / share refused at 0.5")
+    kinds = ("far", "near", "taken out")
+    print(f"{'base':<12}{'answerable refused':>20}" + "".join(f"{kind:>22}" for kind in kinds))
+    for base in dict.fromkeys(sample.base for sample in samples):
+        model = fit([sample for sample in samples if sample.base != base], used)
+        right = logits(model, samples, base, "answerable")
+        line = f"{base:<12}{f'{(right < 0).mean():.3f} of {len(right)}':>20}"
+        for kind in kinds:
+            wrong = logits(model, samples, base, kind)
+            cell = f"{area_under_curve(right, wrong):.3f} / {(wrong < 0).mean():.2f} of {len(wrong)}"
+            line += f"{cell if len(wrong) else '':>22}"
+        print(line)
+
+
+def write(samples: Sequence[Sample], used: Sequence[str], embedder_id: str) -> None:
+    """Write the models fitted on everything."""
+    path = Path(pipeline.answer.__file__).with_name("refusal.json")
+    record = {
+        "version": 1,
+        "made_by": "benchmarks/fit_refusal.py",
+        "data": "handbook, kb_bsl, XQuAD ru and en; see docs of the script",
+        "embedders": {embedder_id: entry(fit(samples, used))},
+        "any": entry(fit(samples, ANY_EMBEDDER)),
+    }
+    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8", newline="\n")
+    print(f"\nwritten: {path.name}")
+
+
+def entry(model: RefusalModel) -> dict[str, Any]:
+    """A model as it is stored."""
+
+    def column(values: Floats) -> dict[str, float]:
+        return {name: round(float(value), 6) for name, value in zip(FEATURES, values, strict=True)}
+
+    return {
+        "means": column(model.means),
+        "deviations": column(model.deviations),
+        "coefficients": column(model.coefficients),
+        "intercept": round(model.intercept, 6),
+    }
+
+
+if __name__ == "__main__":
+    main()
