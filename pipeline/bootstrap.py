@@ -21,6 +21,7 @@ from pipeline.ports import Embedder, Generator, Progress, Reranker
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
 from pipeline.stores import json_store
+from pipeline.stores.journal import JOURNAL, Journal
 from pipeline.stores.lock import index_lock
 
 __all__ = [
@@ -122,16 +123,20 @@ def build(
 ) -> BuildReport | None:
     """Index the knowledge base; None when the index is current already.
 
+    What an interrupted run has encoded is taken from its journal.
+
     Raises:
         IndexLockedError: Another process is indexing.
         ModelMissingError: The embedder is not installed.
     """
     embedder = create_embedder(settings)
-    with index_lock(settings.embeddings):
+    with index_lock(settings.embeddings), Journal(settings.embeddings / JOURNAL) as journal:
         if not rebuild and index_is_current(settings, embedder):
+            journal.remove()
             return None
-        built = build_index(settings.knowledge_base, embedder, settings.index, progress)
+        built = build_index(settings.knowledge_base, embedder, settings.index, progress, book=journal)
         json_store.save(built.index, settings.embeddings)
+        journal.remove()
     return built.report
 
 

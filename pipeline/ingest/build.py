@@ -18,6 +18,7 @@ from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.settings import IndexSettings
 from pipeline.stores.encode import encode_chunks
+from pipeline.stores.vector_book import VectorBook
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Chunk, Document
 
@@ -73,7 +74,12 @@ class Built:
 
 
 def build_index(
-    knowledge_base: Path, embedder: Embedder, settings: IndexSettings, progress: Progress | None = None
+    knowledge_base: Path,
+    embedder: Embedder,
+    settings: IndexSettings,
+    progress: Progress | None = None,
+    *,
+    book: VectorBook | None = None,
 ) -> Built:
     """Read, cut and embed every document; a bad file is reported and never stops the run (case 4).
 
@@ -82,6 +88,8 @@ def build_index(
         embedder: Makes the vectors and counts the tokens.
         settings: Chunk sizes.
         progress: Called with (characters embedded, characters in all).
+        book: Vectors that an interrupted run has made, and where those of this one are kept; the
+            index reads token vectors from it until it is saved.
 
     Raises:
         SettingsError: The chunk sizes don't fit the embedder or each other.
@@ -91,7 +99,7 @@ def build_index(
     chunks: list[Chunk] = [chunk for document in collection.documents for chunk in chunker.chunk(document)]
     limit = topic_characters(embedder.spec)
     skipped = {file: stored(phrase) for file, phrase in collection.skipped.items()}
-    encoded = encode_chunks(chunks, embedder, limit, progress)
+    encoded = encode_chunks(chunks, embedder, limit, progress, book=book)
     index = Index(
         manifest=_manifest(collection.files, skipped, embedder.spec, settings),
         chunks=tuple(chunks),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from pipeline.index import Postings
 from pipeline.stores.switch import write_durably
-from pipeline.stores.token_store import QuantisedTokens
+from pipeline.stores.token_store import PackedTokens, QuantisedTokens, scales_of
 from pipeline.types import FloatMatrix
 
 __all__ = ["CachedIndex", "FileState", "read_cache", "remove_other_caches", "state_of", "write_cache"]
@@ -40,11 +41,11 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class CachedIndex:
-    """What the caches hold; the arrays are mapped and read-only."""
+    """What the caches hold; read from them, the arrays are mapped and read-only."""
 
     vectors: FloatMatrix
     text_vectors: FloatMatrix
-    tokens: QuantisedTokens
+    tokens: PackedTokens
     postings: Postings
 
 
@@ -72,7 +73,10 @@ def write_cache(folder: Path, content: CachedIndex, checksum: str, state: FileSt
         draft.mkdir(parents=True)
         for name, array in _arrays(content).items():
             np.save(draft / f"{name}.npy", array, allow_pickle=False)
+        _write_tokens(draft, content.tokens, content.vectors.shape[1])
         (draft / _TERMS).write_bytes(orjson.dumps(list(content.postings.terms)))
+        for path in draft.iterdir():
+            _flush(path)  # sizes alone would not tell that a power loss left zeros in a file
         sizes = {path.name: path.stat().st_size for path in sorted(draft.iterdir())}
         _write_record(draft, checksum, state, sizes)
         shutil.rmtree(folder, ignore_errors=True)
@@ -135,15 +139,38 @@ def _arrays(content: CachedIndex) -> dict[str, NDArray[Any]]:
     return {
         "vectors": content.vectors,
         "text_vectors": content.text_vectors,
-        "token_values": content.tokens.values,
-        "token_scales": content.tokens.scales,
-        "token_spans": content.tokens.spans,
         "token_offsets": content.tokens.offsets,
         "term_starts": content.postings.starts,
         "term_rows": content.postings.rows,
         "term_counts": content.postings.counts,
         "lengths": content.postings.lengths,
     }
+
+
+def _write_tokens(folder: Path, tokens: PackedTokens, dimension: int) -> None:
+    """Write the tokens chunk by chunk: together they may be larger than the memory."""
+    count = int(tokens.offsets[-1])
+    shapes: dict[str, tuple[str, tuple[int, ...]]] = {
+        "token_values": ("|i1", (count, dimension)),
+        "token_spans": ("<i4", (count, 2)),
+        "token_scales": ("<f4", (count,)),
+    }
+    with ExitStack() as stack:
+        streams = []
+        for name, (kind, shape) in shapes.items():
+            stream = stack.enter_context((folder / f"{name}.npy").open("wb"))
+            head = {"descr": kind, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(stream, head)
+            streams.append(stream)
+        for row in range(len(tokens)):
+            values, spans = tokens.quantised(row)
+            for stream, array in zip(streams, (values, spans, scales_of(values)), strict=True):
+                stream.write(np.ascontiguousarray(array).tobytes())
+
+
+def _flush(path: Path) -> None:
+    with path.open("r+b") as stream:
+        os.fsync(stream.fileno())
 
 
 def _assembled(arrays: Mapping[str, NDArray[Any]], terms: list[str]) -> CachedIndex:

@@ -36,7 +36,7 @@ from pipeline.stores.parts import (
     with_checksum,
 )
 from pipeline.stores.switch import READ_ONLY, commit, current, recover, stage
-from pipeline.stores.token_store import QuantisedTokens
+from pipeline.stores.token_store import GatheredTokens, QuantisedTokens
 from pipeline.text.embedded import TOPIC_CHARACTERS
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Chunk, Document, FloatMatrix
@@ -63,7 +63,7 @@ def save(index: Index, folder: Path) -> None:
     )
     stage(folder, contents)
     cache = _cache_folder(folder, index.manifest, sums[EMBEDDINGS])
-    if isinstance(index.tokens, QuantisedTokens):
+    if isinstance(index.tokens, QuantisedTokens | GatheredTokens):
         cached = CachedIndex(index.vectors, index.text_vectors, index.tokens, index.postings)
         write_cache(cache, cached, sums[EMBEDDINGS], state_of(folder / f"{EMBEDDINGS}.new"))
     commit(folder, list(contents))

@@ -6,15 +6,25 @@ only error is rounding (cosine with the original above 0.999 for the embedders i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.types import FloatMatrix, IntMatrix, TokenVectors
 
-__all__ = ["QuantisedTokens", "pack_tokens", "quantise"]
+__all__ = [
+    "GatheredTokens",
+    "PackedTokens",
+    "QuantisedText",
+    "QuantisedTokens",
+    "pack_tokens",
+    "quantise",
+    "scales_of",
+    "starts_of",
+]
 
 QuantisedText = tuple[NDArray[np.int8], IntMatrix]
 """Bytes (tokens, dimension) and spans (tokens, 2) of one chunk."""
@@ -27,9 +37,30 @@ def quantise(vectors: FloatMatrix) -> NDArray[np.int8]:
     return np.rint(scaled).astype(np.int8)
 
 
+class PackedTokens(Protocol):
+    """A `pipeline.index.TokenStore` whose bytes can be copied as they are."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Shape (chunks + 1,): where each chunk's tokens begin."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of chunks."""
+        ...
+
+    def __getitem__(self, row: int) -> TokenVectors:
+        """Token vectors of a chunk."""
+        ...
+
+    def quantised(self, row: int) -> QuantisedText:
+        """The bytes and spans of a chunk."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class QuantisedTokens:
-    """A `pipeline.index.TokenStore` over four arrays, in memory or mapped from files.
+    """A `PackedTokens` over four arrays, in memory or mapped from files.
 
     Attributes:
         values: int8, shape (all tokens, dimension).
@@ -48,24 +79,66 @@ class QuantisedTokens:
 
     def __getitem__(self, row: int) -> TokenVectors:
         """Token vectors of a chunk."""
-        if not 0 <= row < len(self):
-            raise IndexError(row)
-        begin, end = int(self.offsets[row]), int(self.offsets[row + 1])
+        begin, end = self._range(row)
         vectors = self.values[begin:end].astype(np.float32)
         vectors *= self.scales[begin:end, None]
         return TokenVectors(vectors, np.asarray(self.spans[begin:end]))
 
+    def quantised(self, row: int) -> QuantisedText:
+        """The bytes and spans of a chunk."""
+        begin, end = self._range(row)
+        return self.values[begin:end], self.spans[begin:end]
+
+    def _range(self, row: int) -> tuple[int, int]:
+        if not 0 <= row < len(self):
+            raise IndexError(row)
+        return int(self.offsets[row]), int(self.offsets[row + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredTokens:
+    """A `PackedTokens` whose rows lie in different places and are fetched one by one.
+
+    Attributes:
+        offsets: int64, shape (chunks + 1,): where each chunk's tokens would begin if joined.
+        fetch: Row -> its bytes and spans.
+    """
+
+    offsets: NDArray[np.int64]
+    fetch: Callable[[int], QuantisedText]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> TokenVectors:
+        """Token vectors of a chunk."""
+        values, spans = self.quantised(row)
+        return TokenVectors(values.astype(np.float32) * scales_of(values)[:, None], spans)
+
+    def quantised(self, row: int) -> QuantisedText:
+        """The bytes and spans of a chunk."""
+        if not 0 <= row < len(self):
+            raise IndexError(row)
+        return self.fetch(row)
+
 
 def pack_tokens(texts: Sequence[QuantisedText], dimension: int) -> QuantisedTokens:
     """Join the tokens of all chunks, in row order."""
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(values) for values, _ in texts], out=offsets[1:])
     values = np.concatenate([np.zeros((0, dimension), np.int8), *(values for values, _ in texts)])
     spans = np.concatenate([np.zeros((0, 2), np.int32), *(spans for _, spans in texts)])
-    return QuantisedTokens(values, _scales(values), spans.astype(np.int32), offsets)
+    offsets = starts_of([len(values) for values, _ in texts])
+    return QuantisedTokens(values, scales_of(values), spans.astype(np.int32), offsets)
 
 
-def _scales(values: NDArray[np.int8]) -> NDArray[np.float32]:
+def starts_of(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Where each of several stretches begins, and where the last one ends."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def scales_of(values: NDArray[np.int8]) -> NDArray[np.float32]:
+    """The factor that gives each row length 1; float32, shape (tokens,)."""
     scales = np.empty(len(values), dtype=np.float32)
     for begin in range(0, len(values), 65536):  # in slices, so that no float copy of everything is made
         part = values[begin : begin + 65536].astype(np.float32)
