@@ -197,7 +197,7 @@ class JobNotFoundError(NotFoundError):
 
 
 class KeyConflictError(RequestError):
-    """Values: ``key``."""
+    """Values: ``name``, the key."""
 
     code = "idempotency_conflict"
 

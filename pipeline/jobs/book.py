@@ -160,7 +160,7 @@ class JobBook(Generic[T]):
         if key is None or job is None or job.view().state in ("failed", "cancelled"):
             return None
         if job.key != key:
-            raise KeyConflictError(key=key.name)
+            raise KeyConflictError(name=key.name)
         return job
 
     def _begin(self, request: AskRequest, tag: T, key: Key | None) -> Job[T]:
