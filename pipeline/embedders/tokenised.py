@@ -15,7 +15,7 @@ from pipeline.models.onnx_folder import well_formed
 from pipeline.types import FloatMatrix, IntMatrix, Role
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from pipeline.models.quick_tokenizer import TextCoder
 
 __all__ = ["TextTokenizer", "Tokenised", "text_rows", "unit_rows"]
 
@@ -51,7 +51,7 @@ class TextTokenizer:
     limit: int
     """Most tokens of a text, prefix and specials already taken off."""
 
-    def __init__(self, tokenizer: Tokenizer, scheme: PrefixScheme, positions: int) -> None:
+    def __init__(self, tokenizer: TextCoder, scheme: PrefixScheme, positions: int) -> None:
         self._tokenizer = tokenizer
         self._scheme = scheme
         self._positions = positions

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import ModelDamagedError, ModelMissingError
+from pipeline.models.piece_table import open_table
+from pipeline.models.quick_tokenizer import QuickTokenizer, TextCoder
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
 
 __all__ = [
     "OnnxFolder",
@@ -116,7 +117,7 @@ def read_json(path: Path) -> Mapping[str, Any]:
     return value
 
 
-def load_tokenizer(path: Path) -> Tokenizer:
+def load_tokenizer(path: Path) -> TextCoder:
     """The tokenizer of a folder, with nothing cut, nothing padded and no special token read from a text.
 
     Raises:
@@ -126,6 +127,9 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
     file = path / "tokenizer.json"
     try:
+        table = open_table(file)
+        if table is not None:
+            return QuickTokenizer(table)
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing more exact
         raise ModelDamagedError(path=file, reason=error) from error

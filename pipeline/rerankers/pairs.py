@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from pipeline.models.onnx_folder import well_formed
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Encoding
+
+    from pipeline.models.quick_tokenizer import TextCoder
 
 __all__ = ["Pair", "PairTokenizer"]
 
@@ -30,7 +32,7 @@ class PairTokenizer:
         positions: Most tokens the model takes, specials included.
     """
 
-    def __init__(self, tokenizer: Tokenizer, positions: int) -> None:
+    def __init__(self, tokenizer: TextCoder, positions: int) -> None:
         self._tokenizer = tokenizer
         self._room = positions - tokenizer.num_special_tokens_to_add(is_pair=True)
 
