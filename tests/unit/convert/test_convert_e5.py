@@ -64,7 +64,12 @@ def test_the_folder_appears_whole_and_replaces_what_was_there(small_file, tmp_pa
     (tmp_path / "model.partial" / "rubbish").write_text("of an interrupted run")
     steps: list[tuple[int, int]] = []
     convert_e5(small_file, target, lambda done, total: steps.append((done, total)))
-    assert sorted(path.name for path in target.iterdir()) == ["config.json", "model.onnx", "tokenizer.json"]
+    assert sorted(path.name for path in target.iterdir()) == [
+        "config.json",
+        "model.onnx",
+        "model.onnx.data",
+        "tokenizer.json",
+    ]
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
     assert steps[-1] == (6, 6)
@@ -89,7 +94,7 @@ def test_an_interrupted_conversion_leaves_the_old_folder(small_file, tmp_path):
 def test_the_same_source_gives_the_same_bytes(small_file, tmp_path):
     for name in ("one", "two"):
         convert_e5(small_file, tmp_path / name)
-    for file in ("model.onnx", "tokenizer.json", "config.json"):
+    for file in ("model.onnx", "model.onnx.data", "tokenizer.json", "config.json"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
