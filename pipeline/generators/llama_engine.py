@@ -230,7 +230,8 @@ def _last_complaint() -> str:
 @cache
 def _log_callback(api: Any) -> Any:  # noqa: ANN401
     # Kept by the cache for the life of the process: the library calls it until the very end.
-    levels = {1: logging.DEBUG, 2: logging.INFO, 3: logging.WARNING, 4: logging.DEBUG}
+    # Its warnings are remarks on the model file that no user can act on; its errors come back as results.
+    levels = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.WARNING}
 
     @api.llama_log_callback  # type: ignore[untyped-decorator]
     def log(level: int, text: bytes, _data: object) -> None:
