@@ -71,6 +71,7 @@ def _save_graph(e5: E5File, source: Path, path: Path, layer_done: Callable[[int]
         location=f"{path.name}.data",
         size_threshold=_SMALLEST_APART,
     )
+    path.with_name(f"{path.name}.data").chmod(path.stat().st_mode)  # it comes readable for its owner only
 
 
 def _config(e5: E5File) -> dict[str, object]:
