@@ -236,7 +236,7 @@ def _log_callback(api: Any) -> Any:  # noqa: ANN401
     @api.llama_log_callback  # type: ignore[untyped-decorator]
     def log(level: int, text: bytes, _data: object) -> None:
         line = text.decode("utf-8", errors="replace").strip()
-        if level == 3:
+        if level in (3, 4):  # a failed load says why in a warning as often as in an error
             _complaints[:] = [line]
         if line.strip("."):
             logger.log(levels.get(level, logging.DEBUG), "%s", line)
