@@ -132,6 +132,7 @@ def build(
     embedder = create_embedder(settings)
     with index_lock(settings.embeddings), Journal(settings.embeddings / JOURNAL) as journal:
         if not rebuild and index_is_current(settings, embedder):
+            json_store.remove_leftovers(settings.embeddings)
             journal.remove()
             return None
         built = build_index(settings.knowledge_base, embedder, settings.index, progress, book=journal)

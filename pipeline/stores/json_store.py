@@ -41,7 +41,7 @@ from pipeline.text.embedded import TOPIC_CHARACTERS
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Chunk, Document, FloatMatrix
 
-__all__ = ["load", "read_manifest", "save"]
+__all__ = ["load", "read_manifest", "remove_leftovers", "save"]
 
 
 def save(index: Index, folder: Path) -> None:
@@ -68,6 +68,15 @@ def save(index: Index, folder: Path) -> None:
         write_cache(cache, cached, sums[EMBEDDINGS], state_of(folder / f"{EMBEDDINGS}.new"))
     commit(folder, list(contents))
     remove_other_caches(cache)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what an interrupted `save` left beside a whole index; call it within the lock too."""
+    recover(folder)
+    head = read_head(folder, None)
+    remove_other_caches(_cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS]))
+    for path in folder.glob("*.new"):
+        path.unlink(missing_ok=True)
 
 
 def read_manifest(folder: Path, expected: EmbedderSpec | None = None) -> Manifest:
