@@ -1,19 +1,19 @@
 """The composition root: the one place that names concrete classes.
 
-Everything is made here from the settings; nothing heavy happens before a value is asked for.
+Everything is made here from the settings; nothing heavy happens before a value is asked for. What
+only indexing needs, the readers of all formats above all, is imported by the functions that index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.errors import IndexUnusableError
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.index import Index
-from pipeline.ingest.build import BuildReport, build_index, is_current
-from pipeline.ingest.tokens import BlockSize, token_report
 from pipeline.lazy import Lazy
 from pipeline.models.layout import gguf_file, installed, locate
 from pipeline.models.profiles import ProfileModels, resolve_profile
@@ -23,6 +23,10 @@ from pipeline.settings import Settings
 from pipeline.stores import json_store
 from pipeline.stores.journal import JOURNAL, Journal
 from pipeline.stores.lock import index_lock
+
+if TYPE_CHECKING:
+    from pipeline.ingest.build import BuildReport
+    from pipeline.ingest.tokens import BlockSize
 
 __all__ = [
     "block_sizes",
@@ -129,6 +133,8 @@ def build(
         IndexLockedError: Another process is indexing.
         ModelMissingError: The embedder is not installed.
     """
+    from pipeline.ingest.build import build_index
+
     embedder = create_embedder(settings)
     with index_lock(settings.embeddings), Journal(settings.embeddings / JOURNAL) as journal:
         if not rebuild and index_is_current(settings, embedder):
@@ -143,11 +149,15 @@ def build(
 
 def block_sizes(settings: Settings) -> list[BlockSize]:
     """Token counts of all blocks of the knowledge base, by the embedder in force."""
+    from pipeline.ingest.tokens import token_report
+
     return token_report(settings.knowledge_base, create_embedder(settings), settings.index.large_block_tokens)
 
 
 def index_is_current(settings: Settings, embedder: Embedder) -> bool:
     """True when the index on disk is whole and says the same as a new one would."""
+    from pipeline.ingest.build import is_current
+
     try:
         manifest = json_store.read_manifest(settings.embeddings, embedder.spec)
         json_store.load(settings.embeddings, embedder.spec)
