@@ -18,9 +18,10 @@ from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
 from pipeline.clock import Clock
 from pipeline.errors import BusyError, CancelledError, NotFoundError, NotReadyError, OtvetError
+from pipeline.gate import Gate
 from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
-from pipeline.hardware import memory, resident_bytes
+from pipeline.hardware import memory, physical_cores, resident_bytes
 from pipeline.index import Index
 from pipeline.lazy import Lazy
 from pipeline.messages import Phrase, text
@@ -47,12 +48,16 @@ from pipeline.types import (
 )
 from pipeline.understand import understand
 
-__all__ = ["EXTRACTIVE", "Parts", "QAService"]
+__all__ = ["EXTRACTIVE", "RERANK_LINE", "SEARCH_LINE", "Parts", "QAService"]
 
 logger = logging.getLogger(__name__)
 
 EXTRACTIVE = "extractive"
 """What ``Reply.model`` says of an answer made of the sources' own sentences."""
+
+SEARCH_LINE = 64
+RERANK_LINE = 4
+"""Searches, and searches with the cross-encoder, that may wait for a core; the next one is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,8 @@ class QAService:
         self._settings = settings
         self._loading: threading.Thread | None = None
         self._failure: OtvetError | None = None
+        # By whether a cross-encoder is asked for: its seconds must not stand in the way of milliseconds.
+        self._doors = {False: Gate(physical_cores(), SEARCH_LINE), True: Gate(1, RERANK_LINE)}
 
     def start(self, *, wait: bool = False, generator: bool = True) -> None:
         """Load in the background, what answers a search first.
@@ -200,8 +207,9 @@ class QAService:
             return self._from_data(turn)
         query = understand(request)
         index = self._index()
-        cross_encoder = self._parts.cross_encoder.get() if query.cross_encoder else None
-        retrieval = retrieve(query, index, self._parts.embedder.get(), self._settings.search, cross_encoder)
+        with self._doors[query.cross_encoder]:
+            ranker = self._parts.cross_encoder.get() if query.cross_encoder else None
+            retrieval = retrieve(query, index, self._parts.embedder.get(), self._settings.search, ranker)
         turn.clock.include(retrieval.timings_ms)
         return self._from_knowledge_base(turn, retrieval, index.manifest.build_id)
 
@@ -213,6 +221,10 @@ class QAService:
             # Kept for /ready and /status; a request that needs the part meets the same error.
             self._failure = error
             logger.error("%s", error)
+        except Exception:
+            # A full disk, a folder nobody may read, a bug: the thread must not end as if all went well.
+            self._failure = OtvetError()
+            logger.exception("loading failed")
         if generator and self._parts.worker is not None:
             self._parts.worker.get()
 
@@ -334,6 +346,7 @@ def _index_status(index: Index) -> dict[str, object]:
         "kb_version": manifest.build_id,
         "chunks": len(index.chunks),
         "files": len(manifest.files),
-        "skipped": dict(manifest.skipped),
+        # A list: names of files are no keys that 1C could read.
+        "skipped": [{"file": file, "reason": reason} for file, reason in manifest.skipped.items()],
         "embedder": manifest.embedder_id,
     }

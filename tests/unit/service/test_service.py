@@ -1,6 +1,8 @@
 """The service with fakes for every model: what comes out in every turn a request can take."""
 
+import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +14,7 @@ from pipeline.errors import (
     IndexMissingError,
     NotFoundError,
     NotReadyError,
+    OtvetError,
 )
 from pipeline.generators.scripted import ScriptedGenerator
 from pipeline.generators.worker import GeneratorWorker
@@ -20,6 +23,7 @@ from pipeline.lazy import Lazy
 from pipeline.service import EXTRACTIVE, Parts, QAService
 from pipeline.settings import ServerSettings, Settings
 from pipeline.types import AskRequest, Failed, Finished, Retrieved, Token, Waiting
+from pipeline.web.jsontext import dumps
 
 TEXT = "[Тема] Отпуск\nОтпуск длится 28 дней.\n\n[Тема] Пароль\nПароль от склада — Берёза-17.\n"
 QUESTION = "Сколько дней длится отпуск?"
@@ -197,6 +201,27 @@ def test_a_missing_index_is_told_by_everything_that_needs_it(make, tmp_path):
         service.ask(AskRequest(question=QUESTION), go_on)
     assert service.status()["error"] == "index_missing"
     assert service.status()["index"] is None
+
+
+def test_whatever_stops_the_load_is_no_readiness(make):
+    def forbidden():
+        raise PermissionError(13, "denied")
+
+    service = make(load_index=forbidden)
+    with pytest.raises(OtvetError):
+        service.start(wait=True)
+    with pytest.raises(OtvetError):
+        service.ready()
+    assert service.status()["error"] == "internal"
+
+
+def test_the_status_names_skipped_files_as_they_are(make, index):
+    manifest = replace(index.manifest, skipped={"a/b-c.png": "unsupported: .png", "a/b_c.png": "no_text"})
+    status = started(make(load_index=lambda: replace(index, manifest=manifest))).status()
+    assert json.loads(dumps(status))["index"]["skipped"] == [
+        {"file": "a/b-c.png", "reason": "unsupported: .png"},
+        {"file": "a/b_c.png", "reason": "no_text"},
+    ]
 
 
 def test_before_the_start_nothing_is_ready(make):
