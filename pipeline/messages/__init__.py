@@ -54,4 +54,4 @@ class Phrase:
 
     def text(self, language: Language) -> str:
         """The phrase in one language."""
-        return text("answers", self.key, language, **self.values)
+        return text("answers", self.key, language, "", **self.values)
