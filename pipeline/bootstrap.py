@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.errors import IndexUnusableError
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.index import Index
@@ -21,10 +20,9 @@ from pipeline.ports import Embedder, Generator, Progress, Reranker
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
 from pipeline.stores import json_store
-from pipeline.stores.journal import JOURNAL, Journal
-from pipeline.stores.lock import index_lock
 
 if TYPE_CHECKING:
+    from pipeline.indexing import EmbedderSource
     from pipeline.ingest.build import BuildReport
     from pipeline.ingest.tokens import BlockSize
 
@@ -35,6 +33,7 @@ __all__ = [
     "create_embedder",
     "create_generator",
     "create_service",
+    "embedder_source",
     "index_is_current",
     "models_in_force",
 ]
@@ -67,6 +66,26 @@ def create_embedder(settings: Settings) -> Embedder:
     from pipeline.embedders.sentence_transformers import SentenceTransformersEmbedder
 
     return SentenceTransformersEmbedder(folder, threads=threads)
+
+
+def embedder_source(settings: Settings) -> EmbedderSource:
+    """The embedder in force, told by its files alone.
+
+    Raises:
+        ModelMissingError: It is not installed.
+    """
+    from pipeline.indexing import EmbedderSource
+
+    folder = locate(settings.models, models_in_force(settings).embedder)
+    if _has_onnx(folder):
+        from pipeline.embedders import onnx
+
+        identity = onnx.identity_of(folder)
+    else:
+        from pipeline.embedders import sentence_transformers
+
+        identity = sentence_transformers.identity_of(folder)
+    return EmbedderSource(*identity, lambda: create_embedder(settings))
 
 
 def create_cross_encoder(settings: Settings) -> Reranker | None:
@@ -127,24 +146,15 @@ def build(
 ) -> BuildReport | None:
     """Index the knowledge base; None when the index is current already.
 
-    What an interrupted run has encoded is taken from its journal.
+    See `pipeline.indexing.update_index`.
 
     Raises:
         IndexLockedError: Another process is indexing.
         ModelMissingError: The embedder is not installed.
     """
-    from pipeline.ingest.build import build_index
+    from pipeline.indexing import update_index
 
-    embedder = create_embedder(settings)
-    with index_lock(settings.embeddings), Journal(settings.embeddings / JOURNAL) as journal:
-        if not rebuild and index_is_current(settings, embedder):
-            json_store.remove_leftovers(settings.embeddings)
-            journal.remove()
-            return None
-        built = build_index(settings.knowledge_base, embedder, settings.index, progress, book=journal)
-        json_store.save(built.index, settings.embeddings)
-        journal.remove()
-    return built.report
+    return update_index(settings, embedder_source(settings), rebuild=rebuild, progress=progress)
 
 
 def block_sizes(settings: Settings) -> list[BlockSize]:
@@ -156,14 +166,9 @@ def block_sizes(settings: Settings) -> list[BlockSize]:
 
 def index_is_current(settings: Settings, embedder: Embedder) -> bool:
     """True when the index on disk is whole and says the same as a new one would."""
-    from pipeline.ingest.build import is_current
+    from pipeline import indexing
 
-    try:
-        manifest = json_store.read_manifest(settings.embeddings, embedder.spec)
-        json_store.load(settings.embeddings, embedder.spec)
-    except IndexUnusableError:
-        return False  # missing, damaged or made otherwise: build it
-    return is_current(manifest, settings.knowledge_base, embedder.spec, settings.index)
+    return indexing.index_is_current(settings, embedder)
 
 
 def _has_onnx(folder: Path) -> bool:

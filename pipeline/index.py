@@ -29,6 +29,9 @@ class Manifest:
         chunker: Name and settings of the chunking strategy.
         files: Knowledge-base file -> SHA-256 of its bytes.
         skipped: Knowledge-base file -> why it holds no text for the index.
+        unread: Skipped file -> SHA-256, where its bytes alone decide that.
+        beside: Other files that decide how a file is read, such as ``sources.toml`` -> SHA-256.
+        readers: Version of the readers.
     """
 
     build_id: str
@@ -38,6 +41,9 @@ class Manifest:
     chunker: Mapping[str, str | int]
     files: Mapping[str, str]
     skipped: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, str] = field(default_factory=dict)
+    readers: int = 0
     format: int = FORMAT_VERSION
 
 

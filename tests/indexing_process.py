@@ -14,13 +14,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline import bootstrap
 from pipeline.embedders.hash import HashEmbedder
+from pipeline.indexing import EmbedderSource, update_index
 from pipeline.ports import Embedder, Progress
 from pipeline.settings import Settings, load_settings
+from pipeline.stores import encode
 from pipeline.types import Encoded, Role
 
-__all__ = ["SlowEmbedder", "settings_for"]
+__all__ = ["SlowEmbedder", "settings_for", "source_of"]
 
 
 class SlowEmbedder(HashEmbedder):
@@ -44,12 +45,14 @@ def settings_for(home: Path) -> Settings:
     return load_settings({"home": home}, environ={}).settings
 
 
-def _index(home: str, delay: float) -> None:
-    def embedder(_: Settings) -> Embedder:
-        return SlowEmbedder(delay)
+def source_of(embedder: Embedder) -> EmbedderSource:
+    """An embedder as indexing wants it."""
+    return EmbedderSource(embedder.spec.id, embedder.spec.prefix_scheme, lambda: embedder)
 
-    bootstrap.create_embedder = embedder
-    bootstrap.build(settings_for(Path(home)))
+
+def _index(home: str, delay: float) -> None:
+    encode._SLICE = 8
+    update_index(settings_for(Path(home)), source_of(SlowEmbedder(delay)))
 
 
 def _tell(value: object) -> None:

@@ -23,7 +23,7 @@ from pipeline.models.onnx_folder import (
 from pipeline.ports import EmbedderSpec, Progress
 from pipeline.types import Encoded, IntMatrix, Role, TokenVectors
 
-__all__ = ["OnnxEmbedder"]
+__all__ = ["OnnxEmbedder", "identity_of"]
 
 Pooling = Literal["mean", "cls"]
 _Result = tuple[NDArray[np.float32], TokenVectors | None]
@@ -121,6 +121,16 @@ class OnnxEmbedder:
         pooled = hidden.mean(axis=0) if self._pooling == "mean" else hidden[0]
         vector = unit_rows(pooled[None])[0]
         return vector, TokenVectors(unit_rows(hidden[text.rows]), text.spans) if with_tokens else None
+
+
+def identity_of(folder: Path) -> tuple[str, PrefixScheme]:
+    """``spec.id`` and ``spec.prefix_scheme`` of the embedder in a folder, without loading it.
+
+    Raises:
+        ModelMissingError: The folder holds no ONNX file or no tokenizer.
+    """
+    model = OnnxFolder.read(folder)
+    return model.identity, _scheme(model)
 
 
 def _scheme(model: OnnxFolder) -> PrefixScheme:

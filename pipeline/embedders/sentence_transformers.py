@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
-__all__ = ["SentenceTransformersEmbedder"]
+__all__ = ["SentenceTransformersEmbedder", "identity_of"]
 
 # Tokens of a padded batch. Torch needs batches to be fast, and fp32 texts do not influence each other.
 _TOKENS_AT_A_TIME = 4096
@@ -53,11 +53,11 @@ class SentenceTransformersEmbedder:
             self._model = SentenceTransformer(str(model), device="cpu", local_files_only=True).float().eval()
         except OSError as error:
             raise ModelMissingError(model=model) from error
-        name = Path(model).resolve().name if isinstance(model, Path) else model
-        scheme = prefix_scheme or guess_scheme(name)
+        identity, guessed = identity_of(model)
+        scheme = prefix_scheme or guessed
         self._tokenise = TextTokenizer(_plain_tokenizer(self._model), scheme, _positions(self._model))
         self._spec = EmbedderSpec(
-            id=f"{name}/fp32",
+            id=identity,
             dimension=int(self._forward([self._tokenise("a", "query")])[0].shape[1]),
             prefix_scheme=scheme,
             token_limit=self._tokenise.limit,
@@ -121,6 +121,12 @@ class SentenceTransformersEmbedder:
         with torch.inference_mode():
             output = self._model(features)
         return output["sentence_embedding"].numpy(), output["token_embeddings"].numpy()
+
+
+def identity_of(model: Path | str) -> tuple[str, PrefixScheme]:
+    """``spec.id`` and ``spec.prefix_scheme`` of a model's embedder, without loading it."""
+    name = model.resolve().name if isinstance(model, Path) else model
+    return f"{name}/fp32", guess_scheme(name)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -2,57 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.errors import UnreadableFileError
-from pipeline.index import Index, Manifest
+from pipeline.index import Index
 from pipeline.ingest.chunking import Chunker, topic_characters
-from pipeline.ingest.readers.registry import reader_for
-from pipeline.ingest.reasons import cause_of, reason, stored
-from pipeline.ingest.scan import Found, scan
+from pipeline.ingest.collect import Collection, KnownFiles, collect
+from pipeline.ingest.earlier import EarlierIndex, difference
+from pipeline.ingest.manifest import make_manifest
+from pipeline.ingest.notes import notes_of
 from pipeline.messages import Phrase
-from pipeline.ports import Embedder, EmbedderSpec, Progress
+from pipeline.ports import Embedder, Progress
 from pipeline.settings import IndexSettings
 from pipeline.stores.encode import encode_chunks
 from pipeline.stores.vector_book import VectorBook
+from pipeline.text.embedded import embedded_topic
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Chunk, Document
 
-__all__ = ["BuildReport", "Built", "Collection", "build_index", "collect", "is_current"]
-
-CHUNKER_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """The readable documents of a knowledge base.
-
-    Attributes:
-        files: File -> SHA-256 of its bytes, for every file that gave a document.
-        skipped: File -> why it gives no document.
-        encodings: File -> encoding, where it is not UTF-8 and had to be recognised.
-    """
-
-    documents: tuple[Document, ...]
-    files: Mapping[str, str]
-    skipped: Mapping[str, Phrase]
-    encodings: Mapping[str, str]
-    found: int
+__all__ = ["BuildReport", "Built", "build_collected", "build_index"]
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What an indexing run did; ``indexed + len(skipped) == found``.
+    """What an indexing run did; ``indexed + len(skipped) == found``, ``embedded + reused == chunks``.
 
     Attributes:
         tokens: Tokens of all embedded texts, topics included, each chunk once.
         dropped_tokens: Tokens of text that no vector has seen; 0 by construction, measured all the same.
         shortened_topics: Topics too long to be embedded whole.
         encodings: File -> encoding, where it is not UTF-8 and had to be recognised.
+        notes: File -> what of it was left out.
+        read: Files that were read now.
+        embedded: Chunks that the embedder was given now.
+        reused: Chunks whose vectors were known: from the earlier index, from an interrupted run, or
+            from another chunk with the same topic and text.
+        removed: Chunks of the earlier index that are not in the new one.
+        difference: What is made otherwise than in the earlier index, so that it was of little use.
     """
 
     found: int
@@ -63,11 +51,20 @@ class BuildReport:
     dropped_tokens: int
     shortened_topics: int
     encodings: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, tuple[Phrase, ...]] = field(default_factory=dict)
+    read: int = 0
+    embedded: int = 0
+    reused: int = 0
+    removed: int = 0
+    difference: Phrase | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A new index, in memory only, and the report of its making."""
+    """A new index, not yet saved, and the report of its making.
+
+    Its token vectors are read from the book and the earlier index it was built with.
+    """
 
     index: Index
     report: BuildReport
@@ -80,34 +77,55 @@ def build_index(
     progress: Progress | None = None,
     *,
     book: VectorBook | None = None,
+    previous: Index | None = None,
 ) -> Built:
     """Read, cut and embed every document; a bad file is reported and never stops the run (case 4).
+
+    The result is the same with and without ``book`` and ``previous``, as long as the embedder gives
+    equal vectors for equal texts.
 
     Args:
         knowledge_base: The folder; an absent one is an empty one.
         embedder: Makes the vectors and counts the tokens.
         settings: Chunk sizes.
         progress: Called with (characters embedded, characters in all).
-        book: Vectors that an interrupted run has made, and where those of this one are kept; the
-            index reads token vectors from it until it is saved.
+        book: Vectors that an interrupted run has made, and where those of this one are kept.
+        previous: An index of an earlier state of the folder: what it holds of unchanged files,
+            chunks and texts is taken over.
 
     Raises:
         SettingsError: The chunk sizes don't fit the embedder or each other.
     """
+    known = None if previous is None else KnownFiles(previous.manifest, previous.documents.values())
+    collection = collect(knowledge_base, known)
+    return build_collected(collection, embedder, settings, progress, book=book, previous=previous)
+
+
+def build_collected(
+    collection: Collection,
+    embedder: Embedder,
+    settings: IndexSettings,
+    progress: Progress | None = None,
+    *,
+    book: VectorBook | None = None,
+    previous: Index | None = None,
+) -> Built:
+    """As `build_index`, for files that have been read."""
+    manifest = make_manifest(collection, embedder.spec, settings)
+    earlier = None if previous is None else EarlierIndex(previous, manifest)
     chunker = Chunker(embedder, settings.chunk_tokens, settings.overlap_tokens)
-    collection = collect(knowledge_base)
-    chunks: list[Chunk] = [chunk for document in collection.documents for chunk in chunker.chunk(document)]
+    chunks, cut = _chunks(collection.documents, chunker, earlier)
     limit = topic_characters(embedder.spec)
-    skipped = {file: stored(phrase) for file, phrase in collection.skipped.items()}
-    encoded = encode_chunks(chunks, embedder, limit, progress, book=book)
+    known = earlier.vectors if earlier else None
+    encoded = encode_chunks(chunks, embedder, limit, progress, known=known, book=book)
     index = Index(
-        manifest=_manifest(collection.files, skipped, embedder.spec, settings),
+        manifest=manifest,
         chunks=tuple(chunks),
         documents={document.id: document for document in collection.documents},
         vectors=encoded.vectors,
         text_vectors=encoded.text_vectors,
         tokens=encoded.tokens,
-        postings=chunk_postings(chunks),
+        postings=earlier.postings(chunks) if earlier else chunk_postings(chunks),
     )
     report = BuildReport(
         found=collection.found,
@@ -115,96 +133,49 @@ def build_index(
         skipped=collection.skipped,
         chunks=len(chunks),
         tokens=encoded.encoded_tokens,
-        dropped_tokens=chunker.dropped_tokens(collection.documents, chunks),
-        shortened_topics=len(chunker.shortened_topics),
-        encodings=collection.encodings,
+        dropped_tokens=chunker.dropped_tokens(cut, chunks),
+        shortened_topics=len(_shortened_topics(index, limit)),
+        encodings=_encodings(collection.documents),
+        notes={item.file: tuple(notes) for item in collection.documents if (notes := notes_of(item))},
+        read=collection.read,
+        embedded=encoded.encoded,
+        reused=len(chunks) - encoded.encoded,
+        removed=earlier.removed(chunks) if earlier else 0,
+        difference=difference(previous.manifest, manifest) if previous else None,
     )
     return Built(index, report)
 
 
-def collect(knowledge_base: Path) -> Collection:
-    """Read every file of a knowledge base."""
-    documents: list[Document] = []
-    files: dict[str, str] = {}
-    skipped: dict[str, Phrase] = {}
-    encodings: dict[str, str] = {}
-    found = scan(knowledge_base)
-    for item in found:
-        try:
-            read = _read(item, files)
-        except UnreadableFileError as error:
-            skipped[item.file] = cause_of(error)
-            continue
-        documents.extend(read)
-        encoding = str(read[0].metadata.get("encoding", "utf-8"))
-        if encoding != "utf-8":
-            encodings[item.file] = encoding
-    return Collection(tuple(documents), files, skipped, encodings, len(found))
+def _chunks(
+    documents: Sequence[Document], chunker: Chunker, earlier: EarlierIndex | None
+) -> tuple[list[Chunk], list[Document]]:
+    """The chunks of all documents, and the documents that had to be cut now."""
+    chunks: list[Chunk] = []
+    cut: list[Document] = []
+    for document in documents:
+        known = earlier.chunks_of(document) if earlier else None
+        if known is None:
+            cut.append(document)
+            known = chunker.chunk(document)
+        chunks += known
+    return chunks, cut
 
 
-def is_current(manifest: Manifest, knowledge_base: Path, spec: EmbedderSpec, settings: IndexSettings) -> bool:
-    """True if building again would give an index with the same ``build_id``.
-
-    Files are only hashed, but those that were skipped are tried again; no model is needed.
-    """
-    if manifest.build_id != _manifest(manifest.files, manifest.skipped, spec, settings).build_id:
-        return False
-    found = scan(knowledge_base)
-    names = {item.file for item in found}
-    if len(found) != len(names) or names != manifest.files.keys() | manifest.skipped.keys():
-        return False
-    return all(_is_unchanged(item, manifest) for item in found)
-
-
-def _is_unchanged(item: Found, manifest: Manifest) -> bool:
-    try:
-        if item.skip is None and item.file in manifest.files:
-            return _sha256(item.path) == manifest.files[item.file]
-        _read(item, {})
-    except UnreadableFileError as error:
-        return manifest.skipped.get(item.file) == stored(cause_of(error))
-    except OSError:
-        pass  # it went away: the new build tells
-    return False
+def _shortened_topics(index: Index, limit: int) -> set[str]:
+    """Topics of blocks that are embedded only in part, either by the limit or to leave room for the text."""
+    starts = {key: [block.start for block in document.blocks] for key, document in index.documents.items()}
+    topics: set[tuple[str, str]] = set()
+    for chunk in index.chunks:
+        blocks = index.documents[chunk.document_id].blocks
+        block = blocks[bisect_right(starts[chunk.document_id], chunk.start) - 1]
+        topics.add((block.topic, chunk.topic))
+    return {
+        topic
+        for topic, used in topics
+        if used != topic or embedded_topic(topic, limit) != embedded_topic(topic, len(topic) + 1)
+    }
 
 
-def _read(item: Found, files: dict[str, str]) -> list[Document]:
-    if item.skip is not None:
-        raise UnreadableFileError(file=item.file, reason=item.skip)
-    reader = reader_for(item.file)
-    if reader is None:
-        suffix = Path(item.file).suffix or item.file
-        raise UnreadableFileError(file=item.file, reason=reason("unsupported", suffix))
-    documents = reader(item.path, item.file)
-    try:
-        files[item.file] = _sha256(item.path)
-    except OSError as error:  # it went away since it was read
-        raise UnreadableFileError(file=item.file, reason=reason("unopened", error.strerror or "?")) from error
-    return documents
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _manifest(
-    files: Mapping[str, str], skipped: Mapping[str, str], spec: EmbedderSpec, settings: IndexSettings
-) -> Manifest:
-    manifest = Manifest(
-        build_id="",
-        embedder_id=spec.id,
-        dimension=spec.dimension,
-        prefix_scheme=spec.prefix_scheme,
-        chunker={
-            "name": "sentences",
-            "version": CHUNKER_VERSION,
-            "chunk_tokens": settings.chunk_tokens,
-            "overlap_tokens": settings.overlap_tokens,
-            "topic_characters": topic_characters(spec),
-        },
-        files=dict(files),
-        skipped=dict(skipped),
-    )
-    written = json.dumps(asdict(manifest), ensure_ascii=True, sort_keys=True)
-    return replace(manifest, build_id=hashlib.sha256(written.encode()).hexdigest()[:16])
+def _encodings(documents: Sequence[Document]) -> dict[str, str]:
+    found = {document.file: str(document.metadata.get("encoding", "utf-8")) for document in documents}
+    return {file: encoding for file, encoding in found.items() if encoding != "utf-8"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.ingest.build import collect
+from pipeline.ingest.collect import collect
 from pipeline.ports import Embedder
 
 __all__ = ["BlockSize", "token_report"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from pipeline.ports import Embedder, Progress
+from pipeline.ports import Embedder, EmbedderSpec, Progress
+from pipeline.stores.known_chunks import KnownChunk, KnownChunks, KnownText
 from pipeline.stores.token_store import GatheredTokens, PackedTokens, QuantisedText, quantise, starts_of
 from pipeline.stores.vector_book import MemoryBook, VectorBook, text_key
 from pipeline.text.embedded import embedded_with_map
@@ -24,7 +26,7 @@ class ChunkVectors:
 
     Attributes:
         encoded_tokens: Tokens of topic + text of all chunks.
-        encoded: Chunks that the embedder was given now; what the others give was known.
+        encoded: Chunks that the embedder was given now; the vectors of the others were known.
     """
 
     vectors: FloatMatrix
@@ -43,12 +45,41 @@ class _Job:
     with_tokens: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    """Under which keys the vectors of a chunk are found."""
+class _Text(Protocol):
+    """Where the vector of a text comes from."""
 
-    both: bytes
-    alone: bytes
+    def vector(self) -> FloatMatrix: ...
+
+
+class _Chunk(_Text, Protocol):
+    """Where the vector and the tokens of topic + text come from."""
+
+    def count(self) -> int: ...
+
+    def tokens(self) -> QuantisedText: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _BookText:
+    book: VectorBook
+    key: bytes
+
+    def vector(self) -> FloatMatrix:
+        return self.book.vector(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class _BookChunk(_BookText):
+    chunk: Chunk
+    topic_limit: int
+
+    def count(self) -> int:
+        return self.book.count(self.key)
+
+    def tokens(self) -> QuantisedText:
+        values, spans = self.book.tokens(self.key)
+        made = embedded_with_map(self.chunk.topic, self.chunk.text, self.topic_limit)
+        return values, made.spans_in_chunk(spans)
 
 
 def encode_chunks(
@@ -57,6 +88,7 @@ def encode_chunks(
     topic_limit: int,
     progress: Progress | None = None,
     *,
+    known: KnownChunks | None = None,
     book: VectorBook | None = None,
     texts_alone: bool = True,
 ) -> ChunkVectors:
@@ -70,47 +102,65 @@ def encode_chunks(
         embedder: Adds the passage prefix itself.
         topic_limit: Characters of a topic that are embedded.
         progress: Called with (characters done, characters in all).
-        book: What is in it is not encoded again, and what is encoded is put into it at once; the
-            token vectors of the result are read from it.
+        known: Chunks that this embedder has encoded with this limit.
+        book: What is in it is not encoded again, and what is encoded is put into it at once.
         texts_alone: False leaves ``text_vectors`` zero, for a rebuild of token vectors only.
+
+    Returns:
+        Vectors; the tokens are read from ``known`` and ``book`` when asked for.
     """
-    kept = MemoryBook() if book is None else book
-    jobs: dict[bytes, _Job] = {}
-    keys = [_planned(chunk, embedder, topic_limit, jobs, texts_alone=texts_alone) for chunk in chunks]
-    encoded = _carry_out(list(jobs.values()), embedder, kept, progress)
+    plan = _Plan(embedder.spec, topic_limit, MemoryBook() if book is None else book, known)
+    wholes = [plan.whole(chunk) for chunk in chunks]
+    alone = [plan.alone(chunk, whole) for chunk, whole in zip(chunks, wholes, strict=True) if texts_alone]
+    encoded = _carry_out(plan, embedder, progress)
     shape = (len(chunks), embedder.spec.dimension)
     vectors, text_vectors = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-    for row, found in enumerate(keys):
-        vectors[row] = kept.vector(found.both)
-        if texts_alone:
-            text_vectors[row] = kept.vector(found.alone)
-
-    def tokens(row: int) -> QuantisedText:
-        values, spans = kept.tokens(keys[row].both)
-        made = embedded_with_map(chunks[row].topic, chunks[row].text, topic_limit)
-        return values, made.spans_in_chunk(spans)
-
-    offsets = starts_of([kept.count(found.both) for found in keys])
-    return ChunkVectors(vectors, text_vectors, GatheredTokens(offsets, tokens), int(offsets[-1]), encoded)
+    for rows, places in ((vectors, wholes), (text_vectors, alone)):
+        for row, place in enumerate(places):
+            rows[row] = place.vector()
+    offsets = starts_of([whole.count() for whole in wholes])
+    tokens = GatheredTokens(offsets, lambda row: wholes[row].tokens())
+    return ChunkVectors(vectors, text_vectors, tokens, int(offsets[-1]), encoded)
 
 
-def _planned(
-    chunk: Chunk, embedder: Embedder, topic_limit: int, jobs: dict[bytes, _Job], *, texts_alone: bool
-) -> _Keys:
-    """Add what a chunk needs to the jobs."""
-    made = embedded_with_map(chunk.topic, chunk.text, topic_limit)
-    both = text_key(embedder.spec, made.text)
-    jobs[both] = _Job(both, made.text, with_tokens=True)
-    if not made.offset:
-        return _Keys(both, both)
-    alone = text_key(embedder.spec, made.body.text)
-    if texts_alone:
-        jobs.setdefault(alone, _Job(alone, made.body.text, with_tokens=False))
-    return _Keys(both, alone)
+class _Plan:
+    """What is to be encoded, and where each chunk's vectors will be found."""
+
+    def __init__(
+        self, spec: EmbedderSpec, topic_limit: int, book: VectorBook, known: KnownChunks | None
+    ) -> None:
+        self._spec = spec
+        self._topic_limit = topic_limit
+        self._known = known
+        self.book = book
+        self.jobs: dict[bytes, _Job] = {}
+
+    def whole(self, chunk: Chunk) -> _Chunk:
+        """Topic + text of a chunk."""
+        row = self._known.row(chunk) if self._known else None
+        if self._known is not None and row is not None:
+            return KnownChunk(self._known, row)
+        made = embedded_with_map(chunk.topic, chunk.text, self._topic_limit)
+        key = text_key(self._spec, made.text)
+        self.jobs[key] = _Job(key, made.text, with_tokens=True)
+        return _BookChunk(self.book, key, chunk, self._topic_limit)
+
+    def alone(self, chunk: Chunk, whole: _Chunk) -> _Text:
+        """The text of a chunk without its topic."""
+        row = self._known.text_row(chunk.text) if self._known else None
+        if self._known is not None and row is not None:
+            return KnownText(self._known, row)
+        made = embedded_with_map(chunk.topic, chunk.text, self._topic_limit)
+        if not made.offset:
+            return whole
+        key = text_key(self._spec, made.body.text)
+        self.jobs.setdefault(key, _Job(key, made.body.text, with_tokens=False))
+        return _BookText(self.book, key)
 
 
-def _carry_out(jobs: Sequence[_Job], embedder: Embedder, book: VectorBook, progress: Progress | None) -> int:
+def _carry_out(plan: _Plan, embedder: Embedder, progress: Progress | None) -> int:
     """Encode what the book lacks; how many chunks that were."""
+    jobs, book = plan.jobs.values(), plan.book
     todo = [job for job in jobs if not book.has(job.key, with_tokens=job.with_tokens)]
     total = sum(len(job.text) for job in jobs)
     count = _Counter(progress, total, total - sum(len(job.text) for job in todo))

@@ -106,6 +106,9 @@ def manifest_record(manifest: Manifest) -> dict[str, Any]:
         "chunker": dict(manifest.chunker),
         "files": dict(manifest.files),
         "skipped": dict(manifest.skipped),
+        "unread": dict(manifest.unread),
+        "beside": dict(manifest.beside),
+        "readers": manifest.readers,
     }
 
 
@@ -113,11 +116,9 @@ def manifest_from(record: object) -> Manifest:
     """A manifest from ``manifest.json``."""
     fields = _object(record)
     prefixes = _get(fields, "prefix_scheme", str)
-    chunker, files, skipped = (_object(fields.get(name)) for name in ("chunker", "files", "skipped"))
+    chunker = _object(fields.get("chunker"))
     if not all(isinstance(value, str | int) for value in chunker.values()):
         raise BadRecordError("chunker")
-    if not all(isinstance(value, str) for value in (*files.values(), *skipped.values())):
-        raise BadRecordError("files")
     if prefixes not in ("e5", "none"):
         raise BadRecordError("prefix_scheme")
     return Manifest(
@@ -126,8 +127,11 @@ def manifest_from(record: object) -> Manifest:
         dimension=_get(fields, "dimension", int),
         prefix_scheme="e5" if prefixes == "e5" else "none",
         chunker=chunker,
-        files=files,
-        skipped=skipped,
+        files=_words(fields, "files"),
+        skipped=_words(fields, "skipped"),
+        unread=_words(fields, "unread"),
+        beside=_words(fields, "beside"),
+        readers=_get(fields, "readers", int),
         format=_get(fields, "format", int),
     )
 
@@ -168,6 +172,13 @@ def _object(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadRecordError("{}")
     return value
+
+
+def _words(fields: Mapping[str, object], name: str) -> dict[str, str]:
+    found = _object(fields.get(name))
+    if not all(isinstance(value, str) for value in found.values()):
+        raise BadRecordError(name)
+    return found
 
 
 def _get(fields: Mapping[str, object], name: str, kind: type[_T]) -> _T:

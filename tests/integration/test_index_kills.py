@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from indexing_process import SlowEmbedder, settings_for
+from indexing_process import SlowEmbedder, settings_for, source_of
 
-from pipeline import bootstrap
 from pipeline.errors import IndexMissingError
+from pipeline.indexing import update_index
 from pipeline.ingest.build import build_index
 from pipeline.settings import Settings
 from pipeline.stores import encode, json_store
@@ -104,8 +104,7 @@ def test_every_kill_is_recovered(tmp_path: Path, killer: Killer, monkeypatch: py
             kept = len(journal)
         serving = json_store.load(settings.embeddings, SlowEmbedder().spec).manifest.build_id
         embedder = SlowEmbedder()
-        monkeypatch.setattr(bootstrap, "create_embedder", lambda _, made=embedder: made)
-        bootstrap.build(settings)
+        update_index(settings, source_of(embedder))
         fresh = SlowEmbedder()
         expected = build_index(settings.knowledge_base, fresh, settings.index).index
         json_store.save(expected, tmp_path / "expected")

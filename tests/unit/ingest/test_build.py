@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from word_embedder import WordEmbedder
 
-from pipeline.ingest.build import build_index, is_current
+from pipeline.ingest.build import build_index
+from pipeline.ingest.survey import is_current
 from pipeline.ingest.tokens import token_report
 from pipeline.settings import IndexSettings
 from pipeline.stores.json_store import load, save

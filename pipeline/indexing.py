@@ -1,0 +1,95 @@
+"""The index of a home folder brought up to date: only what has changed is read, cut and embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipeline.embedders.deferred import DeferredEmbedder
+from pipeline.errors import IndexUnusableError
+from pipeline.index import Index
+from pipeline.ingest.build import BuildReport, build_collected
+from pipeline.ingest.collect import KnownFiles, collect
+from pipeline.ingest.manifest import make_manifest, spec_of
+from pipeline.ingest.survey import is_current
+from pipeline.ports import Embedder, EmbedderSpec, Progress
+from pipeline.settings import Settings
+from pipeline.stores import json_store
+from pipeline.stores.journal import JOURNAL, Journal
+from pipeline.stores.lock import index_lock
+
+__all__ = ["EmbedderSource", "index_is_current", "update_index"]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSource:
+    """An embedder that is not loaded yet.
+
+    Attributes:
+        id: What its ``spec.id`` will be.
+        prefix_scheme: What its ``spec.prefix_scheme`` will be.
+        load: Loads it.
+    """
+
+    id: str
+    prefix_scheme: str
+    load: Callable[[], Embedder]
+
+
+def update_index(
+    settings: Settings, source: EmbedderSource, *, rebuild: bool = False, progress: Progress | None = None
+) -> BuildReport | None:
+    """Index the knowledge base; None when the index is current already.
+
+    The old index stays whole and in use until the new one is written. What an interrupted run has
+    encoded is taken from its journal. The embedder is loaded only if something has to be cut or encoded.
+
+    Args:
+        settings: Where everything lies, and the sizes of chunks.
+        source: The embedder in force.
+        rebuild: Read, cut and encode everything again.
+        progress: Called with (characters embedded, characters in all).
+
+    Raises:
+        IndexLockedError: Another process is indexing.
+        ModelMissingError: The embedder is not installed.
+    """
+    folder = settings.embeddings
+    with index_lock(folder), Journal(folder / JOURNAL) as journal:
+        previous = None if rebuild else _previous(settings)
+        embedder = DeferredEmbedder(source.load, _known_spec(previous, source))
+        known = KnownFiles(previous.manifest, previous.documents.values()) if previous else None
+        collection = collect(settings.knowledge_base, known)
+        if previous and make_manifest(collection, embedder.spec, settings.index) == previous.manifest:
+            json_store.remove_leftovers(folder)
+            journal.remove()
+            return None
+        built = build_collected(
+            collection, embedder, settings.index, progress, book=journal, previous=previous
+        )
+        json_store.save(built.index, folder)
+        journal.remove()
+    return built.report
+
+
+def index_is_current(settings: Settings, embedder: Embedder) -> bool:
+    """True when the index on disk is whole and says the same as a new one would."""
+    try:
+        manifest = json_store.load(settings.embeddings, embedder.spec).manifest
+    except IndexUnusableError:
+        return False  # missing, damaged or made otherwise: build it
+    return is_current(manifest, settings.knowledge_base, embedder.spec, settings.index)
+
+
+def _previous(settings: Settings) -> Index | None:
+    try:
+        return json_store.load(settings.embeddings)
+    except IndexUnusableError:
+        return None  # missing or damaged: everything is made anew
+
+
+def _known_spec(previous: Index | None, source: EmbedderSource) -> EmbedderSpec | None:
+    spec = spec_of(previous.manifest) if previous else None
+    if spec is not None and (spec.id, spec.prefix_scheme) == (source.id, source.prefix_scheme):
+        return spec
+    return None

@@ -1,0 +1,84 @@
+"""What decides what a reader makes of a file, as hashes: equal ones mean it need not be read again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pipeline.errors import UnreadableFileError
+from pipeline.ingest.readers.origin import ORIGINS
+from pipeline.ingest.reasons import reason
+from pipeline.ingest.scan import Found
+from pipeline.ingest.sources.declared import SOURCES_FILE
+
+__all__ = ["READERS_VERSION", "Fingerprint", "Fingerprints"]
+
+READERS_VERSION = 1
+"""To be raised when a reader makes another document of the same bytes."""
+
+_SELF_CONTAINED = (".txt", ".md", ".markdown", ".json")
+_DATABASES = (".sqlite", ".db")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A file as it lies there.
+
+    Attributes:
+        sha256: Of its bytes.
+        beside: The other files its reader looks at -> SHA-256, or None for one that is not there.
+    """
+
+    sha256: str
+    beside: Mapping[str, str | None]
+
+
+class Fingerprints:
+    """Hashes of the files of one knowledge base; a file that many share is read once.
+
+    Args:
+        knowledge_base: The folder; what lies beside a file is named inside it.
+    """
+
+    def __init__(self, knowledge_base: Path) -> None:
+        self._root = knowledge_base
+        self._shared: dict[str, str | None] = {}
+
+    def of(self, item: Found) -> Fingerprint:
+        """The fingerprint of a regular file.
+
+        Raises:
+            UnreadableFileError: It cannot be opened.
+        """
+        try:
+            own = _sha256(item.path)
+        except OSError as error:
+            why = reason("unopened", error.strerror or "?")
+            raise UnreadableFileError(file=item.file, reason=why) from error
+        return Fingerprint(own, {name: self._digest(name) for name in _beside(item.file)})
+
+    def _digest(self, name: str) -> str | None:
+        if name not in self._shared:
+            try:
+                self._shared[name] = _sha256(self._root / name)
+            except OSError:
+                self._shared[name] = None  # not there; what it is needed for, the reader says
+        return self._shared[name]
+
+
+def _beside(file: str) -> tuple[str, ...]:
+    """The other files that a reader of this one may look at."""
+    path = PurePosixPath(file)
+    suffix = PurePosixPath(file.strip()).suffix.lower()
+    if suffix in _SELF_CONTAINED:
+        return ()
+    if suffix in _DATABASES:
+        return (SOURCES_FILE, f"{file}-wal")
+    return ((path.parent / ORIGINS).as_posix(),)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
