@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 
 from pipeline.errors import CancelledError
 from pipeline.types import Event, Failed, Finished, Reply, Retrieved, Token, Waiting
-from pipeline.web import jsontext
+from pipeline.web import jsontext, problems
 
 __all__ = ["HEARTBEAT_S", "EventStream"]
 
@@ -91,6 +91,7 @@ class EventStream(Iterator[bytes]):
             self._queue.put(Failed(CancelledError()))
 
     def _write(self, event: Event) -> bytes:
+        retry = ""
         match event:
             case Retrieved(reply):
                 name, data = "sources", self._render(reply)
@@ -102,4 +103,7 @@ class EventStream(Iterator[bytes]):
                 name, data = "done", self._render(reply)
             case Failed(error):
                 name, data = "error", self._describe(error)
-        return f"event: {name}\ndata: ".encode() + jsontext.dumps(data) + b"\n\n"
+                seconds = problems.retry_after(error)
+                # What Retry-After is to a status that can no longer be sent.
+                retry = f"retry: {seconds * 1000}\n" if seconds else ""
+        return f"event: {name}\n{retry}data: ".encode() + jsontext.dumps(data) + b"\n\n"

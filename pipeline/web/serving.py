@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from pipeline.errors import AddressUnusableError
 from pipeline.messages import Phrase
+from pipeline.service import RERANK_LINE, SEARCH_LINE
 from pipeline.settings import Settings
 from pipeline.types import Language
 from pipeline.web.malformed import uvicorn_protocol, waitress_channel
@@ -38,7 +39,7 @@ EXTENSION = "otvet"
 
 # 1C keeps a connection as long as the object lives and fails when it finds it closed.
 _KEEP_ALIVE_S = 120
-# Past its queue the service refuses at once, so short requests always find a thread among these.
+# Past its lines the service refuses at once, so short requests always find a thread among these.
 _SPARE_THREADS = 16
 # A body over the limit of the contract is still read up to here, so that its sender, which reads
 # only after having written all of it, finds the answer 413 and not a broken connection.
@@ -63,8 +64,11 @@ class WsgiApp(Protocol):
 
 
 def spare_threads(settings: Settings) -> int:
-    """Threads that let every request of a full queue wait and short ones pass."""
-    return settings.server.queue_size + _SPARE_THREADS
+    """Threads that let every request of full lines wait, and short ones pass.
+
+    In the lines stand answers, callers that wait for an answer under a key, and searches.
+    """
+    return 2 * settings.server.queue_size + SEARCH_LINE + RERANK_LINE + _SPARE_THREADS
 
 
 def listen(host: str, port: int) -> socket.socket:
