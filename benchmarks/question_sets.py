@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline.errors import IndexUnusableError
 from pipeline.index import Index, TokenStore
-from pipeline.ingest.build import build_index, is_current
+from pipeline.ingest.build import build_index
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.settings import IndexSettings
 from pipeline.stores import json_store
@@ -196,13 +196,15 @@ def _records(path: Path) -> list[dict[str, Any]]:
 
 
 def _index(name: str, base: Path, embedder: Embedder, settings: IndexSettings) -> Index:
-    """The index of a knowledge base, from the cache when it is current."""
-    folder = CACHE / name / f"index-{embedder.spec.id.replace('/', '-')}"
+    """The index of a knowledge base, kept under a name that says all it was made from."""
+    content = hashlib.sha256(f"{embedder.spec.id}\0{settings.model_dump_json()}".encode())
+    for path in sorted(base.rglob("*")):
+        if path.is_file():
+            content.update(f"\0{path.relative_to(base).as_posix()}\0".encode() + path.read_bytes())
+    folder = CACHE / f"{name}-{content.hexdigest()[:12]}"
     try:
-        if is_current(json_store.read_manifest(folder), base, embedder.spec, settings):
-            return json_store.load(folder, embedder.spec, embedder)
+        return json_store.load(folder, embedder.spec)
     except IndexUnusableError as error:
         print(f"{name}: building the index ({error.code})")
-    built = build_index(base, embedder, settings)
-    json_store.save(built.index, folder)
-    return json_store.load(folder, embedder.spec, embedder)
+    json_store.save(build_index(base, embedder, settings).index, folder)
+    return json_store.load(folder, embedder.spec)

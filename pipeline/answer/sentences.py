@@ -7,6 +7,7 @@ holds, how good its whole passage is, and the neighbours it cannot do without.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,9 @@ PASSAGE_WEIGHT = 0.6
 """How much the passage's own score counts for each of its sentences."""
 LONGEST_PIECE = 120
 """Tokens beyond which a sentence is not widened by its neighbours."""
+
+_LINK = re.compile(r"!?\[[^\]]*\]\([^)\s]*\)|https?://\S+")
+_WORD = re.compile(r"[^\W_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def _pieces(candidate: Candidate, terms: Sequence[QuestionTerm]) -> Iterable[_Pi
         candidate.covered, weights
     )
     for place, unit in enumerate(units):
-        if unit.kind == "heading" or not sizes[place] or gives_orders(text[unit.start : unit.end]):
+        if not sizes[place] or not _quotable(unit, text[unit.start : unit.end]):
             continue
         inside = (starts >= unit.start) & (starts < unit.end)
         held = set(keyword_terms(text[unit.start : unit.end]))
@@ -88,6 +92,11 @@ def _pieces(candidate: Candidate, terms: Sequence[QuestionTerm]) -> Iterable[_Pi
         score += COVERAGE_WEIGHT * _share(covered, weights) + PASSAGE_WEIGHT * passage
         first, last = _room_for_neighbours(text, units, sizes, place)
         yield _Piece(candidate, units[first].start, units[last].end, sum(sizes[first : last + 1]), score)
+
+
+def _quotable(unit: Unit, text: str) -> bool:
+    """Not a heading, nor a line of links and pictures alone, nor an order to a language model."""
+    return unit.kind != "heading" and bool(_WORD.search(_LINK.sub("", text))) and not gives_orders(text)
 
 
 def _room_for_neighbours(

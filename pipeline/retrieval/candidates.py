@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ from pipeline.types import FloatMatrix, QuestionTerm, SearchMode
 
 __all__ = ["Pool", "find_candidates"]
 
-# Copies of one file would fill the list; so many times more rows are looked at to pass over them.
+# Copies of one file must not fill the list: so many times more rows are looked at, again and again.
 _LOOK_AHEAD = 4
 
 
@@ -66,10 +66,10 @@ def find_candidates(
     by_id = _key(index, places)
     found: list[int] = []
     if mode != "keyword":
-        found += _distinct(index, places, best_rows(dense, count * _LOOK_AHEAD, by_id), count)
+        found += _best_distinct(index, places, dense, count)
     if mode != "dense":
-        found += _distinct(index, places, best_rows(keyword, count * _LOOK_AHEAD, by_id, above=0.0), count)
-    found = _distinct(index, places, dict.fromkeys(found), len(found))
+        found += _best_distinct(index, places, keyword, count, above=0.0)
+    found = _distinct(index, places, dict.fromkeys(found))
     fused = _fused(dense[found], keyword[found], mode, fusion, lambda position: by_id(found[position]))
     order = best_rows(fused, len(found), lambda position: by_id(found[position]))
     chosen = [found[position] for position in order]
@@ -85,18 +85,26 @@ def _key(index: Index, places: Rows) -> Callable[[int], str]:
     return lambda position: index.chunks[int(places[position])].id
 
 
-def _distinct(
-    index: Index, places: Rows, positions: Sequence[int] | dict[int, None], count: int
+def _best_distinct(
+    index: Index, places: Rows, scores: Scores, count: int, above: float = -np.inf
 ) -> list[int]:
-    """The first ``count`` positions whose topic and text have not come before."""
-    seen: set[tuple[str, str]] = set()
-    kept: list[int] = []
+    """The best positions, ``count`` of them if there are so many different passages."""
+    looked_at = count * _LOOK_AHEAD
+    while True:
+        best = best_rows(scores, looked_at, _key(index, places), above)
+        different = _distinct(index, places, best)
+        if len(different) >= count or len(best) < looked_at:
+            return different[:count]
+        looked_at *= _LOOK_AHEAD
+
+
+def _distinct(index: Index, places: Rows, positions: Iterable[int]) -> list[int]:
+    """Positions whose topic and text have not come before."""
+    first: dict[tuple[str, str], int] = {}
     for position in positions:
         chunk = index.chunks[int(places[position])]
-        if (chunk.topic, chunk.text) not in seen and len(kept) < count:
-            seen.add((chunk.topic, chunk.text))
-            kept.append(position)
-    return kept
+        first.setdefault((chunk.topic, chunk.text), position)
+    return list(first.values())
 
 
 def _fused(

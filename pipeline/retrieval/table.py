@@ -9,8 +9,8 @@ import numpy as np
 
 from pipeline.index import Index
 from pipeline.rerankers.late_interaction import late_interaction_score, similarities
+from pipeline.rerankers.text_only import text_only_scores
 from pipeline.retrieval.candidates import Pool
-from pipeline.retrieval.dense import cosines
 from pipeline.retrieval.keyword import coverage, covered_share
 from pipeline.retrieval.ranking import Scores, best_rows, ranks
 from pipeline.types import Candidate, Chunk, FloatMatrix, Hit, QuestionTerm, Stage, TokenVectors
@@ -64,7 +64,7 @@ class Table:
         late = np.array([late_interaction_score(matrix) for matrix in similarity], dtype=np.float32)
         covered = coverage(index.postings, terms, rows)
         second = {
-            "text_only": cosines(index.text_vectors, vector, np.array(rows, dtype=np.intp)),
+            "text_only": text_only_scores(vector, index.text_vectors[list(rows)]),
             "coverage": covered_share(terms, covered),
             "late_interaction": late,
         }
