@@ -69,5 +69,8 @@ def _print_end(reply: Reply, *, streamed: bool) -> None:
         print_sources(reply)
     # What streamed was a draft; the checked answer is what counts.
     click.echo(("\n\n" if streamed else "") + click.style(reply.answer.text, bold=streamed))
+    if "-t" in reply.flags:
+        for stage, milliseconds in reply.timings_ms.items():
+            click.echo(f"    {stage}: {milliseconds:.1f} ms")
     for note in reply.notes:
         click.echo(note, err=True)

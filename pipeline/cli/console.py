@@ -106,7 +106,9 @@ def print_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help=tell("option_json"))
+def json_option(command: CommandFunction) -> CommandFunction:
+    """The option ``--json``, passed on as ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help=tell("option_json"))(command)
 
 
 def exit_code(error: BaseException) -> int:

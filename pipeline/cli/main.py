@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
@@ -42,6 +43,14 @@ class _LazyGroup(click.Group):
             raise TypeError(f"pipeline.cli.{cmd_name}.{cmd_name} is not a command")
         return command
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # The language may have been given on this very line, after these texts were first read.
+        self.help = console.tell("main_help")
+        for parameter in self.params:
+            if isinstance(parameter, click.Option) and parameter.name in _SETTINGS:
+                parameter.help = console.tell(f"option_{parameter.name}")
+        super().format_help(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # Short helps come from the texts, so that listing commands imports none of them.
         rows = [(name, console.tell(f"{name}_help")) for name in COMMANDS]
@@ -49,33 +58,54 @@ class _LazyGroup(click.Group):
             formatter.write_dl(rows)
 
 
-@click.group(cls=_LazyGroup, help=console.tell("main_help"))
+_SETTINGS = {
+    "home": click.Path(file_okay=False),
+    "models": click.Path(file_okay=False),
+    "profile": click.Choice(["auto", "embedded", "reference", "search"]),
+    "language": click.Choice(["ru", "en"]),
+}
+
+
+def _remember(_: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    console.override({str(parameter.name): value})
+
+
+def _setting_options(command: console.CommandFunction) -> console.CommandFunction:
+    for name, kind in reversed(list(_SETTINGS.items())):
+        # Eager: the command is imported, with its texts, before the group itself runs.
+        option = click.option(f"--{name}", type=kind, is_eager=True, expose_value=False, callback=_remember)
+        command = option(command)
+    return command
+
+
+@click.group(cls=_LazyGroup)
 @click.version_option(__version__, prog_name="otvet")
-@click.option("--home", type=click.Path(file_okay=False), help=console.tell("option_home"))
-@click.option("--models", type=click.Path(file_okay=False), help=console.tell("option_models"))
-@click.option(
-    "--profile",
-    type=click.Choice(["auto", "embedded", "reference", "search"]),
-    help=console.tell("option_profile"),
-)
-@click.option("--language", type=click.Choice(["ru", "en"]), help=console.tell("option_language"))
-def cli(**options: str | None) -> None:
-    """Remember the settings given before the command."""
-    console.override(options)
+@_setting_options
+def cli() -> None:
+    """All that `otvet` does; the settings given before the command are remembered as they are read."""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every error becomes a message, a hint and a documented exit code."""
+    _write_what_fits()
     try:
-        cli.main(args=arguments, prog_name="otvet", standalone_mode=False)
+        # Without its standalone mode click returns the code that a command ended with.
+        code = cli.main(args=arguments, prog_name="otvet", standalone_mode=False)
     except click.exceptions.Abort:
         click.echo(console.tell("interrupted"), err=True)
         sys.exit(console.EXIT_CODES[KeyboardInterrupt])
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except OtvetError as error:
         console.report(error)
         sys.exit(console.exit_code(error))
+    if isinstance(code, int) and code:
+        sys.exit(code)
+
+
+def _write_what_fits() -> None:
+    """A file or an old console in a code page without «✓» shows a question mark instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
