@@ -49,22 +49,22 @@ def diagnose(loaded: Loaded, language: Language) -> list[Finding]:
     def say(key: str, **values: object) -> str:
         return text("cli", f"doctor_{key}", language, "", **values)
 
-    checks: tuple[Callable[[Settings, _Say], list[Finding]], ...] = (
-        _machine,
-        _packages,
-        _models,
-        _space,
-        _knowledge_base,
-        _index,
+    checks: tuple[tuple[str, Callable[[Settings, _Say], list[Finding]]], ...] = (
+        ("memory", _machine),
+        ("packages", _packages),
+        ("profile", _models),
+        ("disk", _space),
+        ("knowledge_base", _knowledge_base),
+        ("index", _index),
     )
     findings: list[Finding] = []
-    for check in checks:
+    for name, check in checks:
         try:
             findings += check(settings, say)
         except OtvetError as error:
-            findings.append(
-                Finding(check.__name__.strip("_"), "problem", error.message(language), error.hint(language))
-            )
+            findings.append(Finding(say(name), "problem", error.message(language), error.hint(language)))
+        except OSError as error:  # what the system refuses is a finding too, not the end of the others
+            findings.append(Finding(say(name), "problem", str(error)))
     return findings
 
 
@@ -128,7 +128,9 @@ def _models(settings: Settings, say: _Say) -> list[Finding]:
 
 
 def _space(settings: Settings, say: _Say) -> list[Finding]:
-    place = next(folder for folder in (settings.models, *settings.models.parents) if folder.is_dir())
+    # On Windows the drive itself may be missing.
+    folders = (settings.models, *settings.models.parents, settings.home)
+    place = next((folder for folder in folders if folder.is_dir()), Path.cwd())
     free = shutil.disk_usage(place).free
     low = free < 2 * _GIGABYTE
     return [
