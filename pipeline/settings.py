@@ -62,7 +62,7 @@ class SearchSettings(_Section):
     candidates: int = Field(30, ge=1, le=1000, description="candidates of each first stage")
     rerank: int = Field(20, ge=1, le=200, description="candidates that late interaction reorders")
     fusion: Literal["zscore", "rrf"] = Field("zscore", description="how dense and keyword lists are joined")
-    refusal_threshold: float | None = Field(None, ge=0, le=1, description="None: the calibrated one")
+    refusal_threshold: float | None = Field(None, ge=0, le=1, description="not set: the calibrated one")
 
 
 class GeneratorSettings(_Section):
@@ -162,7 +162,7 @@ def _from_file(path: Path) -> dict[str, Any]:
         return {}
     try:
         return _flat(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(where=path.name, reason=str(error)) from error
 
 

@@ -20,12 +20,12 @@ from pipeline.errors import InvalidRequestError, MalformedBodyError, QuestionToo
 from pipeline.jobs import Key
 from pipeline.messages import Phrase
 from pipeline.types import AskRequest, Filter, Language, Metadata
+from pipeline.understand import QUESTION_LIMIT
 
 __all__ = [
     "FIELDS",
     "FILTER_FIELDS",
     "KEY_LIMIT",
-    "QUESTION_LIMIT",
     "Field",
     "Format",
     "Parsed",
@@ -35,7 +35,6 @@ __all__ = [
     "switch",
 ]
 
-QUESTION_LIMIT = 2000
 KEY_LIMIT = 200
 
 Format = Literal["fragment", "text", "page"]

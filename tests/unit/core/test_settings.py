@@ -66,3 +66,13 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path):
 def test_lists_in_the_environment_are_separated_by_commas():
     settings = load_settings({}, {"OTVET_SERVER__ALLOWED_HOSTS": "a.example,b.example"}).settings
     assert settings.server.allowed_hosts == ("a.example", "b.example")
+
+
+def test_a_file_nobody_may_read_is_an_error_of_ours(tmp_path, monkeypatch):
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    environ = write(tmp_path, "language = 'en'")
+    monkeypatch.setattr(Path, "read_text", refused)
+    with pytest.raises(SettingsError, match=r"otvet\.toml"):
+        load_settings({}, environ)
