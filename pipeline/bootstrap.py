@@ -22,7 +22,7 @@ from pipeline.settings import Settings
 from pipeline.stores import json_store
 
 if TYPE_CHECKING:
-    from pipeline.indexing import EmbedderSource
+    from pipeline.indexing import EmbedderSource, IndexStatus
     from pipeline.ingest.build import BuildReport
     from pipeline.ingest.tokens import BlockSize
 
@@ -35,6 +35,7 @@ __all__ = [
     "create_service",
     "embedder_source",
     "index_is_current",
+    "index_status",
     "models_in_force",
 ]
 
@@ -155,6 +156,13 @@ def build(
     from pipeline.indexing import update_index
 
     return update_index(settings, embedder_source(settings), rebuild=rebuild, progress=progress)
+
+
+def index_status(settings: Settings) -> IndexStatus:
+    """How the index stands to the knowledge base, file by file; see `pipeline.indexing.index_status`."""
+    from pipeline import indexing
+
+    return indexing.index_status(settings, embedder_source(settings))
 
 
 def block_sizes(settings: Settings) -> list[BlockSize]:

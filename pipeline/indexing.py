@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from pipeline.embedders.deferred import DeferredEmbedder
-from pipeline.errors import IndexUnusableError
-from pipeline.index import Index
+from pipeline.errors import IndexMissingError, IndexUnusableError
+from pipeline.index import Index, Manifest
 from pipeline.ingest.build import BuildReport, build_collected
 from pipeline.ingest.collect import KnownFiles, collect
-from pipeline.ingest.manifest import make_manifest, spec_of
-from pipeline.ingest.survey import is_current
+from pipeline.ingest.earlier import difference
+from pipeline.ingest.holdings import FileState, FileStatus, holdings
+from pipeline.ingest.manifest import made_like, make_manifest, spec_of
+from pipeline.ingest.survey import is_current, survey
+from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.settings import Settings
 from pipeline.stores import json_store
 from pipeline.stores.journal import JOURNAL, Journal
 from pipeline.stores.lock import index_lock
 
-__all__ = ["EmbedderSource", "index_is_current", "update_index"]
+__all__ = ["EmbedderSource", "IndexStatus", "index_is_current", "index_status", "update_index"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,33 @@ class EmbedderSource:
     """
 
     id: str
-    prefix_scheme: str
+    prefix_scheme: Literal["e5", "none"]
     load: Callable[[], Embedder]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """How an index stands to its knowledge base.
+
+    Attributes:
+        kb_version: The index's ``build_id``; empty where there is none yet.
+        files: Every file of the knowledge base and of the index, by name.
+        difference: What would be made otherwise today, for another reason than the files.
+    """
+
+    kb_version: str
+    files: tuple[FileStatus, ...]
+    difference: Phrase | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """True if there is nothing to bring up to date."""
+        as_known = all(status.state in ("indexed", "skipped") for status in self.files)
+        return bool(self.kb_version) and as_known and self.difference is None
+
+    def count(self, state: FileState) -> int:
+        """How many files are in this state."""
+        return sum(status.state == state for status in self.files)
 
 
 def update_index(
@@ -70,6 +99,26 @@ def update_index(
         json_store.save(built.index, folder)
         journal.remove()
     return built.report
+
+
+def index_status(settings: Settings, source: EmbedderSource) -> IndexStatus:
+    """How the index stands to the knowledge base; nothing is loaded, read or built.
+
+    Raises:
+        IndexDamagedError: The index cannot be read.
+    """
+    try:
+        index = json_store.load(settings.embeddings)
+    except IndexMissingError:
+        nothing = Manifest("", "", 0, "none", {}, {})
+        return IndexStatus("", tuple(survey(settings.knowledge_base, nothing)))
+    manifest = index.manifest
+    spec = _known_spec(index, source) or EmbedderSpec(source.id, manifest.dimension, source.prefix_scheme, 0)
+    return IndexStatus(
+        manifest.build_id,
+        tuple(survey(settings.knowledge_base, manifest, holdings(index))),
+        difference(manifest, made_like(manifest, spec, settings.index)),
+    )
 
 
 def index_is_current(settings: Settings, embedder: Embedder) -> bool:

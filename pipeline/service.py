@@ -23,6 +23,7 @@ from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import memory, physical_cores, resident_bytes
 from pipeline.index import Index
+from pipeline.index_report import IndexReport
 from pipeline.lazy import Lazy
 from pipeline.messages import Phrase, text
 from pipeline.ports import Embedder, GeneratorSpec, Reranker, Sampling
@@ -120,6 +121,7 @@ class QAService:
         self._settings = settings
         self._loading: threading.Thread | None = None
         self._failure: OtvetError | None = None
+        self._report = IndexReport()
         # By whether a cross-encoder is asked for: its seconds must not stand in the way of milliseconds.
         self._doors = {False: Gate(physical_cores(), SEARCH_LINE), True: Gate(1, RERANK_LINE)}
 
@@ -169,7 +171,7 @@ class QAService:
             "embedder": embedder.spec.id if embedder else None,
             "generator": generator or None,
             "stuck": bool(generator.get("stuck")),
-            "index": _index_status(self._parts.index()) if loaded else None,
+            "index": self._report.of(self._parts.index()) if loaded else None,
             "error": self._failure.code if self._failure else None,
             "memory": {"resident_bytes": resident_bytes(), "available_bytes": memory().available},
         }
@@ -339,14 +341,3 @@ def _written(generation: Generation, clock: Clock) -> Iterator[Waiting | Token]:
         clock.mark_once("first_token")
         yield Token(piece)
 
-
-def _index_status(index: Index) -> dict[str, object]:
-    manifest = index.manifest
-    return {
-        "kb_version": manifest.build_id,
-        "chunks": len(index.chunks),
-        "files": len(manifest.files),
-        # A list: names of files are no keys that 1C could read.
-        "skipped": [{"file": file, "reason": reason} for file, reason in manifest.skipped.items()],
-        "embedder": manifest.embedder_id,
-    }

@@ -1,60 +1,147 @@
-"""``otvet index``: build the index of the knowledge base."""
+"""``otvet index``: build the index of the knowledge base, or tell how it stands."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.cli import console
 
-__all__ = ["index", "run_index"]
+if TYPE_CHECKING:
+    from pipeline.indexing import IndexStatus
+    from pipeline.ingest.build import BuildReport
+    from pipeline.ingest.holdings import FileStatus
+
+__all__ = ["index", "run_index", "show_status"]
 
 
 def run_index(*, rebuild: bool, as_json: bool = False) -> None:
-    """Build the index unless it is current, and report every file that was left out."""
+    """Bring the index up to date, and report every file that was left out."""
     from pipeline import bootstrap
 
-    settings = console.settings()
     with console.progress_bars() as bars:
         report = bootstrap.build(
-            settings, rebuild=rebuild, progress=bars.task(console.tell("index_embedding"))
+            console.settings(), rebuild=rebuild, progress=bars.task(console.tell("index_embedding"))
         )
-    if report is None:
-        if as_json:
-            console.print_json({"current": True})
-        else:
-            console.say("index_current")
+    if as_json:
+        console.print_json({"current": True} if report is None else _report_json(report))
+    elif report is None:
+        console.say("index_current")
+    else:
+        _say_report(report)
+
+
+def show_status(*, as_json: bool = False) -> None:
+    """Tell what is in the index, what was skipped and why, and what has changed since."""
+    from pipeline import bootstrap
+
+    status = bootstrap.index_status(console.settings())
+    if as_json:
+        console.print_json(_status_json(status))
         return
     spoken = console.language()
-    skipped = {file: phrase.text(spoken) for file, phrase in report.skipped.items()}
-    if as_json:
-        console.print_json(
-            {
-                "current": False,
-                "found": report.found,
-                "indexed": report.indexed,
-                "skipped": skipped,
-                "chunks": report.chunks,
-                "tokens": report.tokens,
-                "dropped_tokens": report.dropped_tokens,
-                "shortened_topics": report.shortened_topics,
-                "encodings": dict(report.encodings),
-            }
-        )
-        return
+    for file in status.files:
+        details = [console.tell("index_status_chunks", chunks=file.chunks)] if file.chunks else []
+        details += [file.encoding] if file.encoding not in (None, "utf-8") else []
+        details += [phrase.text(spoken) for phrase in (*filter(None, [file.reason]), *file.notes)]
+        shown = f" ({'; '.join(details)})" if details else ""
+        click.echo(f"  {console.tell(f'index_state_{file.state}'):<10} {file.file}{shown}")
+    console.say("index_status_files", found=len(status.files) - status.count("gone"), **_counts(status))
+    if status.difference is not None:
+        console.say("index_difference", reason=status.difference.text(spoken))
+    console.say("index_current" if status.is_current else "index_status_old")
+
+
+def _say_report(report: BuildReport) -> None:
+    spoken = console.language()
+    if report.difference is not None:
+        console.say("index_difference", reason=report.difference.text(spoken))
     console.say(
         "index_done", found=report.found, indexed=report.indexed, chunks=report.chunks, tokens=report.tokens
     )
+    console.say(
+        "index_work",
+        read=report.read,
+        embedded=report.embedded,
+        reused=report.reused,
+        removed=report.removed,
+    )
     for file, encoding in report.encodings.items():
         console.say("index_encoding", file=file, encoding=encoding)
-    for file, why in skipped.items():
-        console.say("index_skipped", file=file, reason=why)
+    for file, notes in report.notes.items():
+        for note in notes:
+            console.say("index_note", file=file, note=note.text(spoken))
+    for file, why in report.skipped.items():
+        console.say("index_skipped", file=file, reason=why.text(spoken))
     if not report.chunks:
-        console.say("index_empty", path=settings.knowledge_base)
+        console.say("index_empty", path=console.settings().knowledge_base)
+
+
+def _report_json(report: BuildReport) -> dict[str, Any]:
+    spoken = console.language()
+    return {
+        "current": False,
+        "found": report.found,
+        "indexed": report.indexed,
+        "skipped": {file: why.text(spoken) for file, why in report.skipped.items()},
+        "chunks": report.chunks,
+        "tokens": report.tokens,
+        "dropped_tokens": report.dropped_tokens,
+        "shortened_topics": report.shortened_topics,
+        "encodings": dict(report.encodings),
+        "notes": {file: [note.text(spoken) for note in notes] for file, notes in report.notes.items()},
+        "read": report.read,
+        "embedded": report.embedded,
+        "reused": report.reused,
+        "removed": report.removed,
+        "difference": report.difference.text(spoken) if report.difference else None,
+    }
+
+
+def _status_json(status: IndexStatus) -> dict[str, Any]:
+    spoken = console.language()
+    return {
+        "current": status.is_current,
+        "kb_version": status.kb_version,
+        "difference": status.difference.text(spoken) if status.difference else None,
+        "found": len(status.files) - status.count("gone"),
+        **_counts(status),
+        "files": [_file_json(file) for file in status.files],
+    }
+
+
+def _file_json(file: FileStatus) -> dict[str, Any]:
+    spoken = console.language()
+    return {
+        "file": file.file,
+        "state": file.state,
+        "reason": file.reason.text(spoken) if file.reason else None,
+        "chunks": file.chunks,
+        "encoding": file.encoding,
+        "notes": [note.text(spoken) for note in file.notes],
+    }
+
+
+def _counts(status: IndexStatus) -> dict[str, int]:
+    return {
+        "indexed": status.count("indexed"),
+        "skipped": status.count("skipped"),
+        "new": status.count("new"),
+        "changed": status.count("changed"),
+        "gone": status.count("gone"),
+    }
 
 
 @click.command(help=console.tell("index_help"))
 @click.option("--rebuild", is_flag=True, help=console.tell("index_option_rebuild"))
+@click.option("--status", is_flag=True, help=console.tell("index_option_status"))
 @console.json_option
-def index(rebuild: bool, as_json: bool) -> None:
-    """Build the index."""
-    run_index(rebuild=rebuild, as_json=as_json)
+def index(rebuild: bool, status: bool, as_json: bool) -> None:
+    """Build the index, or tell how it stands."""
+    if rebuild and status:
+        raise click.UsageError(console.tell("index_options_clash", options="--rebuild, --status"))
+    if status:
+        show_status(as_json=as_json)
+    else:
+        run_index(rebuild=rebuild, as_json=as_json)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from pipeline.errors import UnreadableFileError
 from pipeline.index import Manifest
 from pipeline.ingest.fingerprints import READERS_VERSION, Fingerprint, Fingerprints
+from pipeline.ingest.holdings import owner
 from pipeline.ingest.readers.registry import reader_for
 from pipeline.ingest.reasons import cause_of, reason, restored, stored
 from pipeline.ingest.scan import Found, scan
@@ -56,7 +57,7 @@ class KnownFiles:
         self.manifest = manifest
         self._documents: dict[str, list[Document]] = {}
         for document in documents:
-            self._documents.setdefault(_owner(document.file, manifest.files), []).append(document)
+            self._documents.setdefault(owner(document.file, manifest.files), []).append(document)
 
     def documents(self, file: str) -> list[Document]:
         """The documents of a file, in reading order."""
@@ -131,11 +132,3 @@ def _documents(
             raise UnreadableFileError(file=item.file, reason=why)
     made.read += 1
     return reader(item.path, item.file)
-
-
-def _owner(file: str, files: Mapping[str, str]) -> str:
-    """The file that a document comes from: rows of a database are named ``file/table/id``."""
-    if file in files:
-        return file
-    parents = (parent.as_posix() for parent in PurePosixPath(file).parents)
-    return next((parent for parent in parents if parent in files), file)

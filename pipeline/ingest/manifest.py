@@ -16,7 +16,7 @@ from pipeline.ports import EmbedderSpec
 from pipeline.settings import IndexSettings
 from pipeline.text.postings import TERMS_VERSION
 
-__all__ = ["CHUNKER_VERSION", "make_manifest", "same_recipe", "spec_of"]
+__all__ = ["CHUNKER_VERSION", "made_like", "make_manifest", "spec_of"]
 
 CHUNKER_VERSION = 1
 """To be raised when the chunker cuts the same document otherwise or other text is embedded."""
@@ -40,8 +40,8 @@ def make_manifest(collection: Collection, spec: EmbedderSpec, settings: IndexSet
     )
 
 
-def same_recipe(manifest: Manifest, spec: EmbedderSpec, settings: IndexSettings) -> bool:
-    """True if the same documents would give the same index today."""
+def made_like(manifest: Manifest, spec: EmbedderSpec, settings: IndexSettings) -> Manifest:
+    """What an index of the same files would say of itself if it were made today."""
     today = replace(
         manifest,
         embedder_id=spec.id,
@@ -50,7 +50,7 @@ def same_recipe(manifest: Manifest, spec: EmbedderSpec, settings: IndexSettings)
         chunker=_chunker(spec, settings),
         readers=READERS_VERSION,
     )
-    return _identified(today) == manifest
+    return _identified(today)
 
 
 def spec_of(manifest: Manifest) -> EmbedderSpec | None:

@@ -2,56 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from pipeline.errors import UnreadableFileError
 from pipeline.index import Manifest
 from pipeline.ingest.collect import KnownFiles, find_reader
 from pipeline.ingest.fingerprints import Fingerprints
-from pipeline.ingest.manifest import same_recipe
+from pipeline.ingest.holdings import FileState, FileStatus
+from pipeline.ingest.manifest import made_like
 from pipeline.ingest.reasons import cause_of, stored
 from pipeline.ingest.scan import Found, scan
-from pipeline.messages import Phrase
 from pipeline.ports import EmbedderSpec
 from pipeline.settings import IndexSettings
 
-__all__ = ["FileState", "FileStatus", "is_current", "survey"]
-
-FileState = Literal["indexed", "skipped", "new", "changed", "gone"]
-"""``indexed`` and ``skipped`` files are as the index knows them; the others differ from it."""
+__all__ = ["is_current", "survey"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileStatus:
-    """One file.
-
-    Attributes:
-        reason: Why it gives no text, where that is known.
-    """
-
-    file: str
-    state: FileState
-    reason: Phrase | None = None
-
-
-def survey(knowledge_base: Path, manifest: Manifest) -> list[FileStatus]:
+def survey(
+    knowledge_base: Path, manifest: Manifest, held: Mapping[str, FileStatus] | None = None
+) -> list[FileStatus]:
     """Every file that is in the knowledge base or in the index, by name.
 
     Files are hashed, not read, but for those that were skipped for a reason that may have gone.
+
+    Args:
+        knowledge_base: The folder.
+        manifest: Of the index.
+        held: What the index holds of each file (see `holdings`), to be told too.
     """
     known = KnownFiles(manifest)
     prints = Fingerprints(knowledge_base)
     found = {item.file: _status(item, prints, known) for item in scan(knowledge_base)}
     gone = (manifest.files.keys() | manifest.skipped.keys()) - found.keys()
     found |= {file: FileStatus(file, "gone") for file in gone}
-    return [found[file] for file in sorted(found)]
+    return [_with_content(found[file], (held or {}).get(file)) for file in sorted(found)]
 
 
 def is_current(manifest: Manifest, knowledge_base: Path, spec: EmbedderSpec, settings: IndexSettings) -> bool:
     """True if building again would give an index with the same ``build_id``; no model is needed."""
-    if not same_recipe(manifest, spec, settings):
+    if made_like(manifest, spec, settings) != manifest:
         return False
     return all(status.state in ("indexed", "skipped") for status in survey(knowledge_base, manifest))
 
@@ -74,6 +65,12 @@ def _status(item: Found, prints: Fingerprints, known: KnownFiles) -> FileStatus:
             return FileStatus(item.file, "skipped", why)
         return FileStatus(item.file, _differs(item.file, manifest), why)
     return FileStatus(item.file, _differs(item.file, manifest))
+
+
+def _with_content(status: FileStatus, held: FileStatus | None) -> FileStatus:
+    if held is None:
+        return status
+    return replace(status, chunks=held.chunks, encoding=held.encoding, notes=held.notes)
 
 
 def _differs(file: str, manifest: Manifest) -> FileState:
