@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pipeline.answer.orders import gives_orders
 from pipeline.answer.units import Unit, split_units, widened
 from pipeline.rerankers.late_interaction import late_interaction_score
 from pipeline.text.stems import keyword_terms
-from pipeline.types import Candidate, EvidenceSentence, QuestionTerm, Retrieval
+from pipeline.types import Candidate, EvidenceSentence, Hit, QuestionTerm, Retrieval
 
 __all__ = ["choose_sentences"]
 
@@ -33,10 +34,25 @@ _WORD = re.compile(r"[^\W_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """A scored sentence; ``start``..``end`` is its range once widened, ``tokens`` the size of that."""
+class _Passage:
+    """A candidate cut into pieces.
+
+    Attributes:
+        sizes: Tokens of each piece.
+        scores: How well each piece answers; none for a heading or a piece without tokens.
+    """
 
     candidate: Candidate
+    units: tuple[Unit, ...]
+    sizes: list[int]
+    scores: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A piece with the neighbours it needs: ``start``..``end`` in its chunk."""
+
+    hit: Hit
     start: int
     end: int
     tokens: int
@@ -59,94 +75,123 @@ def choose_sentences(
         one too, so that every source has something to show.
     """
     shown = retrieval.candidates[: len(retrieval.hits)]
-    pieces = [piece for candidate in shown for piece in _pieces(candidate, retrieval.terms)]
-    pieces.sort(key=lambda piece: (-round(piece.score, 6), piece.candidate.hit.rank, piece.start))
-    allowed = [piece for piece in pieces if piece.candidate.hit.rank <= sources]
-    chosen = _within_budget(allowed, count, tokens)
-    quoted = {piece.candidate.hit.rank for piece in chosen}
-    for piece in pieces:
-        if piece.candidate.hit.rank not in quoted:
-            quoted.add(piece.candidate.hit.rank)
-            chosen.append(piece)
-    return tuple(_evidence(piece) for piece in chosen)
-
-
-def _pieces(candidate: Candidate, terms: Sequence[QuestionTerm]) -> Iterable[_Piece]:
-    if candidate.tokens is None or candidate.similarity is None:
-        return
-    text = candidate.hit.chunk.text
-    units = split_units(text)
-    starts = candidate.tokens.spans[:, 0]
-    sizes = [int(((starts >= unit.start) & (starts < unit.end)).sum()) for unit in units]
-    weights = np.array([term.weight for term in terms])
-    passage = late_interaction_score(candidate.similarity) + COVERAGE_WEIGHT * _share(
-        candidate.covered, weights
+    passages = [_scored(candidate, retrieval.terms) for candidate in shown]
+    order = sorted(
+        ((passage, place) for passage in passages for place in passage.scores),
+        key=lambda item: (-round(item[0].scores[item[1]], 6), item[0].candidate.hit.rank, item[1]),
     )
-    for place, unit in enumerate(units):
-        if not sizes[place] or not _quotable(unit, text[unit.start : unit.end]):
+    allowed = (item for item in order if item[0].candidate.hit.rank <= sources)
+    chosen = _within_budget(allowed, count, tokens)
+    quoted = {choice.hit.rank for choice in chosen}
+    for passage, place in order:
+        hit = passage.candidate.hit
+        if hit.rank not in quoted and _quotable(passage, place):
+            quoted.add(hit.rank)
+            chosen.append(_choice(passage, place))
+    return tuple(
+        EvidenceSentence(choice.hit.rank, choice.hit.chunk, choice.start, choice.end, choice.score)
+        for choice in chosen
+    )
+
+
+def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:
+    similarity = candidate.similarity
+    if candidate.tokens is None or similarity is None:
+        return _Passage(candidate, (), [], {})
+    pieces = _read(candidate.hit.chunk.text)
+    starts = candidate.tokens.spans[:, 0]
+    weights = np.array([term.weight for term in terms])
+    passage = late_interaction_score(similarity) + COVERAGE_WEIGHT * _share(candidate.covered, weights)
+    sizes: list[int] = []
+    scores: dict[int, float] = {}
+    for place, (unit, words) in enumerate(pieces):
+        inside = np.flatnonzero((starts >= unit.start) & (starts < unit.end))
+        sizes.append(len(inside))
+        if len(inside) and unit.kind != "heading":
+            covered = np.array([_held(term, words) for term in terms])
+            scores[place] = (
+                late_interaction_score(similarity[:, inside])
+                + COVERAGE_WEIGHT * _share(covered, weights)
+                + PASSAGE_WEIGHT * passage
+            )
+    return _Passage(candidate, tuple(unit for unit, _ in pieces), sizes, scores)
+
+
+@lru_cache(maxsize=2048)
+def _read(text: str) -> tuple[tuple[Unit, frozenset[str]], ...]:
+    """The pieces of a passage with their keyword terms; the same passages come up again and again."""
+    return tuple((unit, frozenset(keyword_terms(text[unit.start : unit.end]))) for unit in split_units(text))
+
+
+def _within_budget(order: Iterable[tuple[_Passage, int]], count: int, tokens: int) -> list[_Choice]:
+    chosen: list[_Choice] = []
+    said: set[str] = set()
+    for passage, place in order:
+        if len(chosen) == count:
+            break
+        if not _quotable(passage, place):
             continue
-        inside = (starts >= unit.start) & (starts < unit.end)
-        held = set(keyword_terms(text[unit.start : unit.end]))
-        covered = np.array([_held(term, held) for term in terms])
-        score = late_interaction_score(candidate.similarity[:, inside])
-        score += COVERAGE_WEIGHT * _share(covered, weights) + PASSAGE_WEIGHT * passage
-        first, last = _room_for_neighbours(text, units, sizes, place)
-        yield _Piece(candidate, units[first].start, units[last].end, sum(sizes[first : last + 1]), score)
+        choice = _choice(passage, place)
+        words = " ".join(choice.hit.chunk.text[choice.start : choice.end].lower().split())
+        used = sum(other.tokens for other in chosen)
+        too_long = bool(chosen) and used + choice.tokens > tokens
+        if not too_long and words not in said and not any(_overlap(choice, other) for other in chosen):
+            said.add(words)
+            chosen.append(choice)
+    return chosen
 
 
-def _quotable(unit: Unit, text: str) -> bool:
-    """Not a heading, nor a line of links and pictures alone, nor an order to a language model."""
-    return unit.kind != "heading" and bool(_WORD.search(_LINK.sub("", text))) and not gives_orders(text)
+def _quotable(passage: _Passage, place: int) -> bool:
+    """Neither links and pictures alone nor an order to a language model."""
+    text = _text(passage, place)
+    return bool(_WORD.search(_LINK.sub("", text))) and not _gives_orders(text)
 
 
-def _room_for_neighbours(
-    text: str, units: Sequence[Unit], sizes: Sequence[int], place: int
-) -> tuple[int, int]:
+@lru_cache(maxsize=8192)
+def _gives_orders(text: str) -> bool:
+    return gives_orders(text)
+
+
+def _choice(passage: _Passage, place: int) -> _Choice:
+    first, last = _room_for_neighbours(passage, place)
+    return _Choice(
+        hit=passage.candidate.hit,
+        start=passage.units[first].start,
+        end=passage.units[last].end,
+        tokens=sum(passage.sizes[first : last + 1]),
+        score=round(passage.scores[place], 6),
+    )
+
+
+def _room_for_neighbours(passage: _Passage, place: int) -> tuple[int, int]:
     """The widened range, or as much of it as stays short; never over a sentence that gives orders."""
-    first, last = widened(text, units, place)
+    sizes = passage.sizes
+    first, last = widened(passage.candidate.hit.chunk.text, passage.units, place)
     while last > place and sum(sizes[place : last + 1]) > LONGEST_PIECE:
         last -= 1
     if sum(sizes[first : last + 1]) > LONGEST_PIECE:
         first = place
-    around = (units[other] for other in range(first, last + 1) if other != place)
-    if any(gives_orders(text[unit.start : unit.end]) for unit in around):
+    if any(_gives_orders(_text(passage, other)) for other in range(first, last + 1)):
         return place, place
     return first, last
 
 
-def _within_budget(pieces: Iterable[_Piece], count: int, tokens: int) -> list[_Piece]:
-    chosen: list[_Piece] = []
-    said: set[str] = set()
-    for piece in pieces:
-        words = " ".join(piece.candidate.hit.chunk.text[piece.start : piece.end].lower().split())
-        used = sum(other.tokens for other in chosen)
-        if words in said or (chosen and used + piece.tokens > tokens):
-            continue
-        if any(_overlap(piece, other) for other in chosen):
-            continue
-        said.add(words)
-        chosen.append(piece)
-        if len(chosen) == count:
-            break
-    return chosen
+def _text(passage: _Passage, place: int) -> str:
+    unit = passage.units[place]
+    return passage.candidate.hit.chunk.text[unit.start : unit.end]
 
 
-def _overlap(one: _Piece, other: _Piece) -> bool:
+def _overlap(one: _Choice, other: _Choice) -> bool:
     """Whether both quote the same place of a document; neighbouring chunks share sentences."""
-    a, b = one.candidate.hit.chunk, other.candidate.hit.chunk
+    a, b = one.hit.chunk, other.hit.chunk
     same = a.document_id == b.document_id
     return same and one.start + a.start < other.end + b.start and other.start + b.start < one.end + a.start
 
 
-def _held(term: QuestionTerm, words: set[str]) -> float:
+def _held(term: QuestionTerm, words: frozenset[str]) -> float:
     return max((factor for word, factor in term.found_as if word in words), default=0.0)
 
 
 def _share(covered: np.ndarray, weights: np.ndarray) -> float:
     total = float(weights.sum())
     return float(covered @ weights) / total if total > 0 else 0.0
-
-
-def _evidence(piece: _Piece) -> EvidenceSentence:
-    hit = piece.candidate.hit
-    return EvidenceSentence(hit.rank, hit.chunk, piece.start, piece.end, round(piece.score, 6))
