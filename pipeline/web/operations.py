@@ -92,7 +92,7 @@ def health(context: Context) -> Response:
         GeneratorError: ``status()["stuck"]`` of the service is true.
     """
     if context.service.status().get("stuck"):
-        raise GeneratorError(reason="stuck")
+        raise GeneratorError(reason=Phrase("generator_silent"))
     return Response(200, jsontext.dumps({"status": "ok"}))
 
 

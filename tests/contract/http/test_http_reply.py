@@ -454,7 +454,9 @@ def test_health_ready_and_status(start):
     assert_problem(client.get("/ready"), 503, "index_missing")
     assert client.get("/status").json["ready"] is False
     service.state = {"stuck": True}
-    assert_problem(client.get("/health"), 500, "generator")
+    stuck = client.get("/health", Accept_Language="ru")
+    assert_problem(stuck, 500, "generator")
+    assert "молчит" in stuck.json["message"]
 
 
 def test_openapi_names_every_address_and_field(standing):
