@@ -10,7 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from pipeline.errors import BusyError, CancelledError, GeneratorError, NotReadyError, OtvetError
+from pipeline.errors import (
+    BusyError,
+    CancelledError,
+    GeneratorError,
+    NotReadyError,
+    OtvetError,
+    PromptTooLongError,
+)
 from pipeline.generators.fair_queue import FairQueue
 from pipeline.generators.generation import Generation, Job
 from pipeline.generators.keeper import Keeper, State, again, unexpected
@@ -217,9 +224,16 @@ class GeneratorWorker:
             return
         try:
             generator.warm(self._prefix, lambda: self._over() or len(self._queue) > 0)
-        except OtvetError as error:
+        except PromptTooLongError as error:
+            # The context has no room for it and never will; the engine is sound.
+            logger.warning("the fixed prefix is not read ahead: %s", error)
+            self._prefix = ()
+        except GeneratorError as error:
             logger.warning("warming failed: %s", error)
-            self._keeper.failed(GeneratorError(**error.values))
+            self._keeper.failed(error)
+        except Exception as error:  # as while writing: the engine is replaced, this thread lives on
+            logger.exception("warming failed")
+            self._keeper.failed(unexpected(error))
 
     def _write(self, job: Job) -> None:
         generator = self._keeper.generator

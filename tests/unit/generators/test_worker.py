@@ -391,16 +391,35 @@ def test_the_fixed_prefix_is_read_while_nobody_waits_and_never_keeps_anybody_wai
         worker.close()
 
 
-def test_a_failure_while_warming_replaces_the_engine() -> None:
+@pytest.mark.parametrize("failure", [GeneratorError(reason="warm"), ValueError("out of range")])
+def test_a_failure_while_warming_replaces_the_engine(failure: Exception) -> None:
     class Broken(ScriptedGenerator):
         def warm(self, messages, cancelled) -> None:
-            raise GeneratorError(reason="warm")
+            raise failure
 
     loads: Iterator[Generator] = iter([Broken(_echo), ScriptedGenerator(_echo)])
     worker = GeneratorWorker(lambda: next(loads), 8, prefix=[ChatMessage("system", "Отвечай.")])
     try:
         _until(lambda: worker.status()["restarts"] == 1)
         assert worker.submit(_ask("1"), SAMPLING).text() == "Ответ на: 1"
+    finally:
+        worker.close()
+
+
+def test_a_prefix_without_room_is_no_fault_of_the_engine() -> None:
+    tried: list[str] = []
+
+    class Small(ScriptedGenerator):
+        def warm(self, messages, cancelled) -> None:
+            tried.append(messages[0].content)
+            raise PromptTooLongError(tokens=600, limit=500)
+
+    worker = GeneratorWorker(lambda: Small(_echo), 8, prefix=[ChatMessage("system", "Отвечай.")])
+    try:
+        for question in "12":
+            assert worker.submit(_ask(question), SAMPLING).text() == f"Ответ на: {question}"
+        assert worker.status()["restarts"] == 0
+        assert len(tried) == 1
     finally:
         worker.close()
 
