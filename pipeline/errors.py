@@ -14,7 +14,8 @@
     │   ├── ForbiddenHostError   Host is not this machine
     │   ├── ForbiddenOriginError a page of another site asks
     │   ├── NotFoundError        no such address or passage
-    │   │   └── JobNotFoundError no such background question any more
+    │   │   ├── JobNotFoundError no such background question any more
+    │   │   └── MapMissingError  the map of the knowledge base has not been drawn
     │   ├── KeyConflictError     an idempotency key was used with another body
     │   └── MethodNotAllowedError
     ├── BusyError                the queue is full; try again later
@@ -73,6 +74,7 @@ __all__ = [
     "KeyConflictError",
     "MalformedBodyError",
     "MalformedHttpError",
+    "MapMissingError",
     "MethodNotAllowedError",
     "ModelDamagedError",
     "ModelError",
@@ -194,6 +196,12 @@ class JobNotFoundError(NotFoundError):
     """Values: ``what``, ``minutes`` for which a finished one is kept."""
 
     code = "job_not_found"
+
+
+class MapMissingError(NotFoundError):
+    """Values: ``path``."""
+
+    code = "map_missing"
 
 
 class KeyConflictError(RequestError):

@@ -22,6 +22,7 @@ COMMANDS = (
     "search",
     "models",
     "tokens",
+    "map",
     "settings",
     "doctor",
 )

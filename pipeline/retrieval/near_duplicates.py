@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pipeline.text.normalise import fold
 from pipeline.types import FloatMatrix
 
-__all__ = ["without_near_duplicates"]
+__all__ = ["COSINE", "say_the_same", "without_near_duplicates", "word_counts"]
 
 COSINE = 0.97
 """Text vectors nearer than this are compared word by word."""
@@ -37,17 +37,23 @@ def without_near_duplicates(texts: Sequence[str], vectors: FloatMatrix) -> list[
 
     def counted(position: int) -> Counter[str]:
         if position not in words:
-            words[position] = Counter(_WORD.findall(fold(texts[position])))
+            words[position] = word_counts(texts[position])
         return words[position]
 
     for position in range(len(texts)):
         near = (earlier for earlier in kept if cosines[position, earlier] > COSINE)
-        if not any(_say_the_same(counted(position), counted(earlier)) for earlier in near):
+        if not any(say_the_same(counted(position), counted(earlier)) for earlier in near):
             kept.append(position)
     return kept
 
 
-def _say_the_same(one: Counter[str], other: Counter[str]) -> bool:
+def word_counts(text: str) -> Counter[str]:
+    """Words of a passage as `say_the_same` compares them."""
+    return Counter(_WORD.findall(fold(text)))
+
+
+def say_the_same(one: Counter[str], other: Counter[str]) -> bool:
+    """True when two passages hold nearly the same words and the same numbers and codes."""
     if one == other:
         return True
     if _with_digits(one) != _with_digits(other):

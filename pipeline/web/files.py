@@ -12,7 +12,7 @@ from pipeline.errors import NotFoundError
 from pipeline.web.exchange import HTML, Response
 from pipeline.web.security import page_headers
 
-__all__ = ["page_file", "static_file"]
+__all__ = ["package_file", "page_file", "static_file"]
 
 # A table of our own: what the system thinks of ".js" can be changed by any program on Windows.
 _TYPES = {
@@ -47,6 +47,15 @@ def static_file(path: str, headers: Mapping[str, str]) -> Response:
         NotFoundError: There is none, or the path leads elsewhere.
     """
     return _send(asset_folder("static"), path, headers)
+
+
+def package_file(path: Path, headers: Mapping[str, str]) -> Response:
+    """A file that an installed package brings and the page needs; ``path`` never comes from a caller.
+
+    Raises:
+        NotFoundError: It is of no kind that is served.
+    """
+    return _send(path.parent, path.name, headers)
 
 
 def _send(folder: Path, path: str, headers: Mapping[str, str]) -> Response:

@@ -64,7 +64,49 @@ _JOB = {
     "status": {"type": "string", "const": "ok"},
 }
 _HEADERS = ("Idempotency-Key", "X-Client")
-_REPLIES = {"/ask": "Reply", "/search": "Reply", "/ask/{id}": "Job"}
+_PLACES: dict[str, object] = {"type": "array", "items": _NUMBER}
+_POINT = {
+    "id": _TEXT,
+    "topic": _TEXT,
+    "file": _TEXT,
+    "text": _TEXT,
+    "group": {"type": ["string", "null"]},
+    "flat": _PLACES,
+    "deep": _PLACES,
+    "cluster": {"type": ["integer", "null"]},
+    "duplicates": {"type": ["integer", "null"]},
+    "alone": {"type": "boolean"},
+}
+_CLUSTER = {
+    "number": _WHOLE,
+    "terms": {"type": "array", "items": _TEXT},
+    "size": _WHOLE,
+    "flat": _PLACES,
+    "deep": _PLACES,
+}
+_MAP = {
+    "format": _WHOLE,
+    "build_id": _TEXT,
+    "method": {"type": "string", "enum": ["umap", "pca"]},
+    "clusters": {"type": "array", "items": {"type": "object", "properties": _CLUSTER}},
+    "points": {"type": "array", "items": {"type": "object", "properties": _POINT}},
+    "current": {"type": "boolean"},
+    "status": {"type": "string", "const": "ok"},
+}
+_PLACE = {
+    "question": _TEXT,
+    "flat": {"oneOf": [_PLACES, {"type": "null"}]},
+    "deep": {"oneOf": [_PLACES, {"type": "null"}]},
+    "nearest": {"type": "array", "items": {"type": "object"}},
+    "status": {"type": "string", "const": "ok"},
+}
+_REPLIES = {
+    "/ask": "Reply",
+    "/search": "Reply",
+    "/ask/{id}": "Job",
+    "/map.json": "Map",
+    "/map/question": "Place",
+}
 
 
 def document() -> dict[str, object]:
@@ -77,6 +119,8 @@ def document() -> dict[str, object]:
         },
         "Reply": {"type": "object", "properties": _REPLY},
         "Job": {"type": "object", "properties": _JOB},
+        "Map": {"type": "object", "properties": _MAP},
+        "Place": {"type": "object", "properties": _PLACE},
         "Problem": {"type": "object", "properties": _PROBLEM},
     }
     paths: dict[str, dict[str, object]] = {}
@@ -122,6 +166,8 @@ def _operation(route: Route) -> dict[str, object]:
     parameters = [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in names]
     if route.template == "/search":
         parameters += _search_parameters()
+    if route.template == "/map/question":
+        parameters += [parameter for parameter in _search_parameters() if parameter["name"] == "q"]
     if route.template == "/ask":
         parameters.append({"name": "async", "in": "query", "schema": {"type": "boolean"}})
         responses["202"] = _content("Job", "With async=1: the question is in the line")

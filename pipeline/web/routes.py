@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.web import background, operations
+from pipeline.web import background, maps, operations
 from pipeline.web.exchange import Context, Response
 
 __all__ = ["METHODS", "ROUTES", "Route", "allowed_methods"]
@@ -49,6 +49,10 @@ ROUTES = (
     Route("/ask/{id}", "DELETE", background.withdraw, "Give a question up"),
     Route("/search", "GET", operations.search, "Sources only"),
     Route("/source/{chunk_id}", "GET", operations.source, "A passage highlighted in its document"),
+    Route("/map", "GET", maps.map_page, "The page of the map"),
+    Route("/map.json", "GET", maps.map_data, "The map of the knowledge base"),
+    Route("/map/question", "GET", maps.map_place, "Where a question lies on the map"),
+    Route("/map/plotly.js", "GET", maps.map_script, "The script that draws the map"),
     Route("/health", "GET", operations.health, "Alive"),
     Route("/ready", "GET", operations.ready, "Models and index are loaded"),
     Route("/status", "GET", operations.status, "Models, index, queue, memory"),

@@ -62,3 +62,8 @@ export async function* ask(question, useRag, signal) {
 export async function ready() {
   return whole(await request("/ready"));
 }
+
+/** Any other address that gives JSON. */
+export async function read(path, signal) {
+  return whole(await request(path, { signal }));
+}

@@ -30,7 +30,12 @@ export const decimal = (value) => new Intl.NumberFormat(language, { maximumFract
 export async function speak(wanted) {
   const response = await fetch(`/static/i18n/${wanted}.json`);
   if (!response.ok) throw new Error(`/static/i18n/${wanted}.json: ${response.status}`);
-  texts = await response.json();
+  use(wanted, await response.json());
+}
+
+/** Speak with texts that are at hand already. */
+export function use(wanted, loaded) {
+  texts = loaded;
   language = wanted;
   document.documentElement.lang = wanted;
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = t(node.dataset.text);
