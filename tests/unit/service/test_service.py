@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -59,6 +60,15 @@ def started(service: QAService) -> QAService:
 
 def go_on() -> bool:
     return False
+
+
+def until(condition) -> None:
+    """A minute is for a busy machine; what never comes fails the test instead of hanging it."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.02)
+    pytest.fail("it never came")
 
 
 def test_sources_only_never_asks_the_generator(make):
@@ -130,11 +140,9 @@ def test_a_full_queue_is_said(make):
     running = [iter(service.stream(request, go_on)) for _ in range(2)]
     threads = [threading.Thread(target=lambda events=events: list(events)) for events in running]
     threads[0].start()
-    while not service.status()["generator"]["running"]:
-        pass
+    until(lambda: service.status()["generator"]["running"])
     threads[1].start()
-    while not service.status()["generator"]["waiting"]:
-        pass
+    until(lambda: service.status()["generator"]["waiting"])
     events = list(service.stream(request, go_on))
     assert isinstance(events[0], Retrieved)
     assert isinstance(events[-1], Failed)
