@@ -33,8 +33,9 @@ def up(server: str | None, host: str | None, port: int | None, accept_license: b
 
 def _run(*command: str) -> None:
     """Run one command of ours in a child process; its failure ends this one with the same exit code."""
+    # -P: "pipeline" is a name that other people's folders have too.
     done = subprocess.run(
-        [sys.executable, "-m", "pipeline.cli", *console.given_options(), *command], check=False
+        [sys.executable, "-P", "-m", "pipeline.cli", *console.given_options(), *command], check=False
     )
     if done.returncode != 0:
         sys.exit(done.returncode)

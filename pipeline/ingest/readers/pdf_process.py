@@ -29,7 +29,7 @@ _FILE_SECONDS = 1800.0
 _IDLE_SECONDS = 30.0
 _ROOT = str(Path(pipeline.__file__).resolve().parents[1])
 _START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from pipeline.ingest.readers.pdf_worker import main; main()"
+    "import sys; sys.path.append(sys.argv[1]); from pipeline.ingest.readers.pdf_worker import main; main()"
 )
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
@@ -101,7 +101,8 @@ class PdfProcess:
         self._stop()
         self._answers = queue.Queue()
         self._process = subprocess.Popen(
-            [sys.executable, "-X", "utf8", "-c", _START, _ROOT],
+            # -P: a json.py in the current folder must not run in place of the library's.
+            [sys.executable, "-P", "-X", "utf8", "-c", _START, _ROOT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

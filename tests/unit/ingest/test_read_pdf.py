@@ -240,3 +240,12 @@ def test_a_process_that_dies_is_started_anew(tmp_path: Path) -> None:
     running.wait()
     assert len(process.read(tmp_path / "a.pdf", "a.pdf")) == 2
     process.close()
+
+
+def test_files_of_the_current_folder_are_no_part_of_the_program(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit", encoding="utf-8")
+    (tmp_path / "a.pdf").write_bytes(pdf_bytes([paragraph_lines("Текст.")]))
+    monkeypatch.chdir(tmp_path)
+    process = PdfProcess()
+    assert len(process.read(tmp_path / "a.pdf", "a.pdf")) == 2
+    process.close()
