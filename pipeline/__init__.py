@@ -11,3 +11,7 @@ __version__ = "0.1.0"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # pydantic looks through all installed packages for plugins of its own: 20 ms of every start.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+# onnxruntime (from 1.29) and huggingface_hub report their use over the network unless told not to
+# before they are imported. Nothing here ever calls home.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"

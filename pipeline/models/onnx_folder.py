@@ -151,6 +151,7 @@ def open_session(model: Path, threads: int) -> InferenceSession:
     """
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()  # the package sets a variable for it that Windows does not read
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
