@@ -101,6 +101,10 @@ def main(arguments: list[str] | None = None) -> None:
     except OtvetError as error:
         console.report(error)
         sys.exit(console.exit_code(error))
+    except OSError as error:  # a full disk, a folder that may not be written
+        where = error.filename or ""
+        console.say("system_refused", err=True, reason=error.strerror or str(error), path=where)
+        sys.exit(1)
     if isinstance(code, int) and code:
         sys.exit(code)
 

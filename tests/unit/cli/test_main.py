@@ -86,3 +86,15 @@ def test_the_flag_for_timings_shows_them(capsys):
     shown = capsys.readouterr().out
     assert "encode: 3.2 ms" in shown
     assert "total: 7.0 ms" in shown
+
+
+def test_what_the_system_refuses_is_said_without_a_stack(monkeypatch, capsys):
+    def refused() -> None:
+        raise OSError(28, "No space left on device", "embeddings/chunks.json.new")
+
+    monkeypatch.setattr(console, "loaded_settings", refused)
+    monkeypatch.setattr(console, "language", lambda: "en")
+    assert exit_code("settings") == 1
+    said = capsys.readouterr().err
+    assert "No space left on device embeddings/chunks.json.new" in said
+    assert "run the command again" in said
