@@ -1,4 +1,4 @@
-"""Where the time of one request goes."""
+"""Where the time of one request, or of a part of it, goes."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ class Clock:
     def left_s(self, limit_s: float) -> float:
         """Seconds until a deadline that is counted from the start; negative when it has passed."""
         return limit_s - self._elapsed_s()
+
+    def laps_ms(self) -> dict[str, float]:
+        """All laps so far, for whoever includes them."""
+        return dict(self._laps)
 
     def timings_ms(self) -> dict[str, float]:
         """All laps so far, and ``total``."""

@@ -20,8 +20,6 @@ __all__ = [
     "late_interaction_scores",
     "similarities",
     "similarity_matrix",
-    "span_maxima",
-    "span_scores",
     "token_maxima",
 ]
 
@@ -75,25 +73,6 @@ def late_interaction_score(similarity: FloatMatrix) -> float:
 def late_interaction_scores(question: FloatMatrix, passages: Sequence[TokenMatrix]) -> NDArray[np.float32]:
     """`late_interaction_score` of each passage, (passages,)."""
     scores = [late_interaction_score(matrix) for matrix in similarities(question, passages)]
-    return np.array(scores, dtype=np.float32)
-
-
-def span_maxima(similarity: FloatMatrix, start: int, end: int) -> NDArray[np.float32]:
-    """`token_maxima` when only the passage's tokens ``start``..``end`` (end excluded) may answer."""
-    return token_maxima(similarity[:, start:end])
-
-
-def span_scores(similarity: FloatMatrix, bounds: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
-    """The late-interaction score of parts of a passage, such as its sentences.
-
-    Args:
-        similarity: (question tokens, passage tokens).
-        bounds: First token and the one after the last of each part; an empty part scores 0.
-
-    Returns:
-        float32, (parts,).
-    """
-    scores = [late_interaction_score(similarity[:, start:end]) for start, end in bounds]
     return np.array(scores, dtype=np.float32)
 
 

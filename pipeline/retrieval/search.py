@@ -6,10 +6,9 @@ near-duplicates out. The same input gives the same output, timings apart.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
+from pipeline.clock import Clock
 from pipeline.index import Index
 from pipeline.ports import Embedder, Reranker
 from pipeline.retrieval.candidates import find_candidates
@@ -52,7 +51,7 @@ def retrieve(
         settings: How many candidates and how they are fused.
         cross_encoder: The one to use if the query asks for it; where there is none, a note says so.
     """
-    clock = _Clock()
+    clock = Clock()
     vector, question = encode_question(query.search_text, embedder)
     clock.lap("encode")
     terms = question_terms(index.postings, query.search_text)
@@ -90,7 +89,7 @@ def retrieve(
         question=question,
         terms=terms,
         embedder_id=embedder.spec.id,
-        timings_ms=clock.laps,
+        timings_ms=clock.laps_ms(),
         notes=notes,
     )
 
@@ -103,16 +102,3 @@ def _cross_encoded(table: Table, question: str, cross_encoder: Reranker) -> Tabl
     full = np.full(len(texts), scores.min(initial=0.0) - 1.0, dtype=np.float32)
     full[worded] = scores
     return table.ordered(full, name=cross_encoder.name)
-
-
-class _Clock:
-    """Milliseconds of each stage."""
-
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
-        self.laps: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self.laps[name] = (now - self._last) * 1000
-        self._last = now

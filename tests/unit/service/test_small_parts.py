@@ -54,6 +54,7 @@ def test_clock_keeps_laps_and_the_first_mark():
     first = clock.timings_ms()["first_token"]
     clock.mark_once("first_token")
     timings = clock.timings_ms()
+    assert list(clock.laps_ms()) == ["encode", "evidence", "first_token"]
     assert list(timings) == ["encode", "evidence", "first_token", "total"]
     assert timings["encode"] == 3.0
     assert timings["first_token"] == first
