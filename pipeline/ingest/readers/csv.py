@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.common import make_document, read_text, stem
 from pipeline.ingest.readers.origin import origin_of
 from pipeline.ingest.readers.sections import Sections
 from pipeline.ingest.readers.tables import Row, table_lines
 from pipeline.ingest.readers.xlsx import Budget
+from pipeline.ingest.reasons import reason
 from pipeline.types import Document
 
 __all__ = ["delimiter_of", "read_csv"]
@@ -33,7 +35,11 @@ def read_csv(path: Path, file: str) -> list[Document]:
         text = text.partition("\n")[2]
     sections, budget = Sections(file), Budget()
     rows = budget.within(_rows(text, named or delimiter_of(text)))
-    sections.add_lines(table_lines(rows))
+    try:
+        sections.add_lines(table_lines(rows))
+    except csv.Error as error:  # outside of its strict mode it refuses an over-long field and nothing else
+        limit = _FIELD_CHARACTERS // 1_000_000
+        raise UnreadableFileError(file=file, reason=reason("too_much_text", limit)) from error
     title = stem(file)
     metadata: dict[str, str | int | float | bool] = {"source_type": "csv", "encoding": decoded.encoding}
     if budget.exceeded:

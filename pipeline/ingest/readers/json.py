@@ -27,7 +27,7 @@ def read_json(path: Path, file: str) -> list[Document]:
     except json.JSONDecodeError as error:
         where = f"{error.lineno}:{error.colno}"
         raise UnreadableFileError(file=file, reason=reason("json", where)) from error
-    except RecursionError as error:
+    except (RecursionError, ValueError) as error:  # ValueError: a number of more digits than Python reads
         raise UnreadableFileError(file=file, reason=reason("json_list")) from error
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise UnreadableFileError(file=file, reason=reason("json_list"))

@@ -116,3 +116,9 @@ def test_no_value_of_a_well_formed_file_is_lost(rows: list[list[str]], delimiter
 @given(st.text(max_size=200))
 def test_any_text_has_a_delimiter(text: str) -> None:
     assert delimiter_of(text) in ";,\t|"
+
+
+def test_a_field_without_end_is_a_reason_not_a_crash(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("pipeline.ingest.readers.csv._FIELD_CHARACTERS", 100_000)
+    with pytest.raises(UnreadableFileError, match="characters of text"):
+        read(tmp_path, 'a;b\n1;"' + "слово " * 20_000 + '"\n')

@@ -63,3 +63,9 @@ def test_escaped_surrogates_and_nul_are_cleaned(tmp_path: Path) -> None:
     """Cases 6 and 11."""
     document = read(tmp_path, '[{"text": "во\\u0000з\\ud83d \\ud83d\\ude00"}]')
     assert document.text == "воз\ufffd 😀"
+
+
+def test_a_number_without_end_is_a_reason_not_a_crash(tmp_path: Path) -> None:
+    """Python refuses to read an integer of more than 4300 digits."""
+    with pytest.raises(UnreadableFileError):
+        read(tmp_path, '[{"text": "x", "n": ' + "1" * 5000 + "}]")
