@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
-from pipeline.index import Index
 from pipeline.lazy import Lazy
 from pipeline.models.layout import gguf_file, installed, locate
 from pipeline.models.profiles import ProfileModels, resolve_profile
@@ -20,6 +19,7 @@ from pipeline.ports import Embedder, Generator, Progress, Reranker
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
 from pipeline.stores import json_store
+from pipeline.stores.live import LiveIndex
 
 if TYPE_CHECKING:
     from pipeline.indexing import EmbedderSource, IndexStatus
@@ -130,14 +130,16 @@ def create_service(settings: Settings) -> QAService:
     worker = None
     if load is not None:
         worker = Lazy(lambda: GeneratorWorker(load, settings.server.queue_size))
-    index: Lazy[Index] = Lazy(
-        lambda: json_store.load(settings.embeddings, embedder.get().spec, embedder.get())
+    live = LiveIndex(
+        lambda: json_store.load(settings.embeddings, embedder.get().spec, embedder.get()),
+        lambda: json_store.stamp(settings.embeddings),
     )
     parts = Parts(
-        index=index.get,
+        index=live.get,
         embedder=embedder,
         cross_encoder=Lazy(lambda: create_cross_encoder(settings)),
         worker=worker,
+        live=live,
     )
     return QAService(parts, settings)
 

@@ -17,7 +17,14 @@ from pipeline.answer.evidence import gather
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
 from pipeline.clock import Clock
-from pipeline.errors import BusyError, CancelledError, NotFoundError, NotReadyError, OtvetError
+from pipeline.errors import (
+    BusyError,
+    CancelledError,
+    IndexUnusableError,
+    NotFoundError,
+    NotReadyError,
+    OtvetError,
+)
 from pipeline.gate import Gate
 from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
@@ -30,6 +37,7 @@ from pipeline.ports import Embedder, GeneratorSpec, Reranker, Sampling
 from pipeline.replies import sources_of
 from pipeline.retrieval.search import retrieve
 from pipeline.settings import Settings
+from pipeline.stores.live import LiveIndex
 from pipeline.text.language import detect_language
 from pipeline.types import (
     Answer,
@@ -66,16 +74,18 @@ class Parts:
     """What a service is made of; nothing is loaded until it is needed or ``start`` is called.
 
     Attributes:
-        index: The current index.
+        index: The current index; another one whenever it was renewed.
         embedder: Encodes questions; the one that made the index.
         cross_encoder: For ``-ce``; holds None where none is installed.
         worker: Starts the generator's worker; None in a profile without a generator.
+        live: Where ``index`` comes from, if it is renewed while the service runs.
     """
 
     index: Callable[[], Index]
     embedder: Lazy[Embedder]
     cross_encoder: Lazy[Reranker | None]
     worker: Lazy[GeneratorWorker] | None
+    live: LiveIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +155,9 @@ class QAService:
                 raise self._failure
 
     def close(self) -> None:
-        """Stop the generator at its next token and free it."""
+        """Stop the generator at its next token and free it; look for new indexes no more."""
+        if self._parts.live is not None:
+            self._parts.live.close()
         worker = self._parts.worker.peek() if self._parts.worker else None
         if worker is not None:
             worker.close()
@@ -154,14 +166,16 @@ class QAService:
         """True once a search can be answered.
 
         Raises:
-            OtvetError: It never will be: why index or embedder could not be loaded.
+            OtvetError: Why index or embedder could not be loaded; an index may still come.
         """
+        self._recover()
         if self._failure is not None:
             raise self._failure
         return self._loading is not None and not self._loading.is_alive()
 
     def status(self) -> dict[str, object]:
         """Models, index, queue and memory, as JSON values."""
+        self._recover()
         embedder = self._parts.embedder.peek()
         worker = self._parts.worker.peek() if self._parts.worker else None
         generator = worker.status() if worker else {}
@@ -173,6 +187,7 @@ class QAService:
             "stuck": bool(generator.get("stuck")),
             "index": self._report.of(self._parts.index()) if loaded else None,
             "error": self._failure.code if self._failure else None,
+            "index_problem": self._index_problem(),
             "memory": {"resident_bytes": resident_bytes(), "available_bytes": memory().available},
         }
 
@@ -229,6 +244,24 @@ class QAService:
             logger.exception("loading failed")
         if generator and self._parts.worker is not None:
             self._parts.worker.get()
+
+    def _recover(self) -> None:
+        """Forget that there was no index to start with, once there is one."""
+        if isinstance(self._failure, IndexUnusableError) and self._parts.live is not None:
+            try:
+                self._parts.index()
+            except OtvetError as error:
+                self._failure = error
+            else:
+                self._failure = None
+
+    def _index_problem(self) -> dict[str, str] | None:
+        """Why the index on the disk is not the one in use."""
+        problem = self._parts.live.problem() if self._parts.live else None
+        if problem is None:
+            return None
+        spoken = self._settings.language
+        return {"error": problem.code, "message": problem.message(spoken), "hint": problem.hint(spoken)}
 
     def _index(self) -> Index:
         if self._loading is not None and self._loading.is_alive():
@@ -340,4 +373,3 @@ def _written(generation: Generation, clock: Clock) -> Iterator[Waiting | Token]:
     for piece in generation:
         clock.mark_once("first_token")
         yield Token(piece)
-

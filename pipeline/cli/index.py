@@ -123,7 +123,7 @@ def _file_json(file: FileStatus) -> dict[str, Any]:
     }
 
 
-def _counts(status: IndexStatus) -> dict[str, int]:
+def _counts(status: IndexStatus) -> dict[str, Any]:
     return {
         "indexed": status.count("indexed"),
         "skipped": status.count("skipped"),

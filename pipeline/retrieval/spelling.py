@@ -139,15 +139,23 @@ def _shared_start(one: str, other: str) -> int:
 
 
 class _Latest:
-    """The vocabulary of the postings asked about last: an index lives long and is swapped rarely."""
+    """The vocabulary of the postings asked about last: an index lives long and is swapped rarely.
 
-    entry: tuple[Postings, Vocabulary] | None = None
+    Kept by an instance. CPython 3.11 finds attributes of a class through a cache that is cleared only
+    after the old value is gone; freeing mapped arrays lets other threads run in between, and they crash.
+    """
+
+    def __init__(self) -> None:
+        self.entry: tuple[Postings, Vocabulary] | None = None
+
+
+_latest = _Latest()
 
 
 def vocabulary_of(postings: Postings) -> Vocabulary:
     """The vocabulary of an index's postings, built on first use (0.05 s for 100,000 terms)."""
-    entry = _Latest.entry
+    entry = _latest.entry
     if entry is None or entry[0] is not postings:
         entry = (postings, Vocabulary(postings.terms))
-        _Latest.entry = entry
+        _latest.entry = entry
     return entry[1]

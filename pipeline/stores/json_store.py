@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from pipeline.stores.parts import (
     parsed,
     read_head,
     read_parts,
+    stamp,
     with_checksum,
 )
 from pipeline.stores.switch import READ_ONLY, commit, current, recover, stage
@@ -41,7 +43,9 @@ from pipeline.text.embedded import TOPIC_CHARACTERS
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Chunk, Document, FloatMatrix
 
-__all__ = ["load", "read_manifest", "remove_leftovers", "save"]
+__all__ = ["load", "read_manifest", "remove_leftovers", "save", "stamp"]
+
+_RETRIES = 5  # a reader may meet a writer, and that one may be followed by another
 
 
 def save(index: Index, folder: Path) -> None:
@@ -109,12 +113,43 @@ def load(
         IndexDamagedError: A file is missing, cut, changed, or doesn't fit the others.
         IndexMismatchError: The index is of another format or embedder.
     """
+    for _ in range(_RETRIES):
+        seen = stamp(folder)
+        try:
+            return _load_once(folder, expected, embedder, progress, seen)
+        except (_OutdatedError, FileNotFoundError):
+            time.sleep(0.05)  # a writer is at work here
+        except IndexDamagedError:
+            if stamp(folder) == seen:
+                raise  # no newer index has been written meanwhile: the damage is real
+    try:
+        return _load_once(folder, expected, embedder, progress, None)
+    except FileNotFoundError as error:
+        raise IndexDamagedError(path=error.filename, reason=Phrase("index_no_file")) from error
+
+
+class _OutdatedError(Exception):
+    """Another index has been written since its files were read."""
+
+
+def _load_once(
+    folder: Path,
+    expected: EmbedderSpec | None,
+    embedder: Embedder | None,
+    progress: Progress | None,
+    seen: object,
+) -> Index:
     parts = read_parts(folder, expected)
     documents = _documents(folder, parts.documents)
     chunks = _chunks(folder, parts.chunks, documents)
     if len(chunks) != parts.count:
         raise damaged(folder / CHUNKS, f"{len(chunks)} != {parts.count}")
-    cached = _from_cache(folder, parts, len(chunks)) or _rebuilt(folder, parts, chunks, embedder, progress)
+    cached = _from_cache(folder, parts, len(chunks))
+    if cached is None:
+        # A writer takes the copies of the index before away; to encode everything again would be long.
+        if seen is not None and stamp(folder) != seen:
+            raise _OutdatedError
+        cached = _rebuilt(folder, parts, chunks, embedder, progress)
     return Index(
         manifest=parts.manifest,
         chunks=chunks,

@@ -29,6 +29,7 @@ __all__ = [
     "parsed",
     "read_head",
     "read_parts",
+    "stamp",
     "with_checksum",
 ]
 
@@ -66,22 +67,23 @@ def read_parts(folder: Path, expected: EmbedderSpec | None) -> Parts:
     """
     for _ in range(_RETRIES):
         recover(folder)
-        seen = _stamp(folder)
+        seen = stamp(folder)
         try:
             return _read_once(folder, expected)
         except IndexDamagedError:
-            if not (folder / MARKER).exists() and _stamp(folder) == seen:
+            if not (folder / MARKER).exists() and stamp(folder) == seen:
                 raise  # nobody is writing here: the damage is real
         time.sleep(0.05)
     return _read_once(folder, expected)
 
 
-def _stamp(folder: Path) -> tuple[int, int] | None:
+def stamp(folder: Path) -> tuple[int, int, int] | None:
+    """Changes whenever another index is written; cheap. None where there is none that can be seen."""
     try:
-        status = (folder / MANIFEST).stat()
-    except FileNotFoundError:
+        status = current(folder, MANIFEST).stat()
+    except OSError:
         return None
-    return status.st_mtime_ns, status.st_ino
+    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 def _read_once(folder: Path, expected: EmbedderSpec | None) -> Parts:

@@ -1,0 +1,98 @@
+"""The index a running server answers from: a newer one is loaded beside it and takes its place whole.
+
+A request takes the index once and works with that to its end, so no request waits for a new index,
+fails because of one, or sees parts of two.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable
+
+from pipeline.errors import IndexUnusableError, OtvetError
+from pipeline.index import Index
+
+__all__ = ["LiveIndex"]
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_PAUSE_S = 60.0
+
+
+class LiveIndex:
+    """The newest index that could be loaded. Safe to use from many threads.
+
+    Args:
+        load: Loads the index as it lies on the disk.
+        stamp: Cheap; gives another value once another index has been written.
+        seconds: Between two looks.
+    """
+
+    def __init__(
+        self, load: Callable[[], Index], stamp: Callable[[], Hashable], seconds: float = 1.0
+    ) -> None:
+        self._load = load
+        self._stamp = stamp
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._index: Index | None = None
+        self._problem: OtvetError | None = None
+        self._seen: Hashable = None
+        self._watcher: threading.Thread | None = None
+        self._closed = threading.Event()
+
+    def get(self) -> Index:
+        """The index; the first caller waits until it is loaded.
+
+        Raises:
+            OtvetError: There has been none yet that could be loaded.
+        """
+        if self._index is None:
+            with self._lock:
+                if self._watcher is None:
+                    self._renew()
+                    self._watcher = threading.Thread(target=self._watch, name="otvet-index", daemon=True)
+                    self._watcher.start()
+        index = self._index
+        if index is None:
+            raise self._problem or IndexUnusableError(reason="?")
+        return index
+
+    def problem(self) -> OtvetError | None:
+        """Why the index on the disk is not the one in use; None if it is."""
+        return self._problem
+
+    def close(self) -> None:
+        """Look for newer ones no more; the present one stays usable."""
+        self._closed.set()
+
+    def _watch(self) -> None:
+        pause = self._seconds
+        tried = time.monotonic()
+        while not self._closed.wait(self._seconds):
+            if self._stamp() != self._seen:
+                pause = self._seconds
+            elif self._problem is None or time.monotonic() - tried < pause:
+                continue
+            # What is damaged may be mended without a new stamp, so it is tried again, ever more seldom.
+            pause = min(pause * 2, _LONGEST_PAUSE_S)
+            self._renew()
+            tried = time.monotonic()
+
+    def _renew(self) -> None:
+        self._seen = self._stamp()  # taken before: what is written meanwhile is found by the next look
+        try:
+            self._index = self._load()
+        except OtvetError as error:
+            self._fail(error)
+        except Exception as error:  # noqa: BLE001 - whatever stops the load, the present index serves on
+            self._fail(IndexUnusableError(reason=f"{type(error).__name__}: {error}"))
+        else:
+            self._problem = None
+
+    def _fail(self, error: OtvetError) -> None:
+        if str(error) != str(self._problem):
+            logger.warning("%s", error, exc_info=error.__context__)
+        self._problem = error
