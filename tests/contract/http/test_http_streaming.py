@@ -79,6 +79,15 @@ def test_an_error_in_mid_answer_is_the_last_event(start, error, code):
     assert "тайна" not in answered.body.decode()
 
 
+def test_a_full_line_told_in_mid_stream_says_when_to_come_back(start):
+    """The sources are shown all the same; the status is sent by then, so the event tells it."""
+    service = ScriptedService(error=BusyError(waiting=8, retry_after_s=3), error_after=1)
+    answered = start(service).ask({"question": "отпуск", "use_RAG": True}, "/ask/stream")
+    assert answered.status == 200
+    assert answered.body.startswith(b"event: sources\n")
+    assert b"event: error\nretry: 3000\ndata: {\"error\":\"busy\"" in answered.body
+
+
 def test_events_that_stop_without_an_end_are_told_from_an_answer(start):
     class Cut(ScriptedService):
         def stream(self, request, cancelled):
