@@ -16,6 +16,7 @@ from pipeline.answer.compose import compose
 from pipeline.answer.evidence import gather
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
+from pipeline.answer.quotation import with_quotation
 from pipeline.clock import Clock
 from pipeline.errors import (
     BusyError,
@@ -310,7 +311,8 @@ class QAService:
         if generation.end == "deadline":
             yield Finished(found.reply(extract, EXTRACTIVE, "note_deadline"))
             return
-        answer = compose("".join(pieces), found.evidence, found.language)
+        written = compose("".join(pieces), found.evidence, found.language)
+        answer = with_quotation(written, found.evidence, found.language)
         turn.clock.lap("check")
         yield Finished(found.reply(answer, spec.id))
 
