@@ -35,7 +35,8 @@ class Question:
     Attributes:
         files: Files that hold an answer; none for a question without one.
         answers: Texts that show a right answer.
-        place: File and offset of the answer, where it is known exactly.
+        place: File and offset of the answer, where it is known exactly; holds for texts in the
+            question's own language.
         kind: ``unanswerable_far``, ``unanswerable_near``, or the kind of an answerable one.
     """
 
@@ -105,7 +106,11 @@ class RememberingEmbedder:
 
 
 def load_sets(data: Path, embedder: Embedder, settings: IndexSettings) -> list[QuestionSet]:
-    """The handbook of this repository and, where their data is there, kb_bsl and XQuAD in two languages."""
+    """The handbook of this repository and, where their data is there, kb_bsl and XQuAD.
+
+    XQuAD comes in Russian, in English, and with the questions of one asked of the texts of the other
+    (``xquad-ru-en``: Russian questions, English texts).
+    """
     sets = [
         QuestionSet(
             "handbook",
@@ -119,6 +124,12 @@ def load_sets(data: Path, embedder: Embedder, settings: IndexSettings) -> list[Q
     for language in ("ru", "en"):
         if (data / "xquad" / f"{language}.paragraphs.jsonl").is_file():
             sets.append(_xquad(data / "xquad", language, embedder, settings))
+    by_name = {one.name: one for one in sets}
+    for asked, told in (("ru", "en"), ("en", "ru")):
+        if f"xquad-{asked}" in by_name and f"xquad-{told}" in by_name:
+            # Paragraphs have the same names in both languages. Half of the questions is plenty.
+            questions = by_name[f"xquad-{asked}"].questions[::2]
+            sets.append(QuestionSet(f"xquad-{asked}-{told}", questions, by_name[f"xquad-{told}"].index))
     return sets
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.rerankers.late_interaction import late_interaction_score, token_maxima
+from pipeline.text.language import detect_language
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Candidate, QuestionTerm, Retrieval
 
@@ -28,19 +29,23 @@ __all__ = ["DEFAULT_THRESHOLD", "FEATURES", "RefusalModel", "refusal_features", 
 DEFAULT_THRESHOLD = 0.5
 """The models are fitted so that this is the working point."""
 
-FEATURES = ("late", "support", "coverage", "weakest", "margin", "lead")
+FEATURES = ("late", "support", "coverage", "weakest", "margin", "lead", "foreign")
 """What each number of :func:`refusal_features` is, in order.
 
 - ``late``: late-interaction score of the best candidate;
 - ``support``: the same for the question's words, each weighted by its rarity;
-- ``coverage``: share of the question's words it holds, weighted by rarity, 0..1;
+- ``coverage``: share of the question's words it holds, weighted by rarity, 0..1; NaN if it is foreign;
 - ``weakest``: the cosine that a quarter of the question's tokens do not reach in it;
 - ``margin``: how far its late-interaction score lies above the mean of the other candidates';
-- ``lead``: the margin in standard deviations of the others.
+- ``lead``: the margin in standard deviations of the others, at most 10;
+- ``foreign``: 1 where it is in another language than the question and shares few words with it, else 0.
+  Meaning still compares across languages, a little lower, and words do not compare at all.
 """
 
 COVERAGE_WEIGHT = 0.08
 """Share of coverage in what makes a candidate the best, whatever order the person asked for."""
+FOREIGN_COVERAGE = 0.3
+"""A passage that holds more of the question's words than this is not foreign, whatever its language."""
 
 _WORD = re.compile(r"[^\W_]+(?:[-._][^\W_]+)*")
 Features = NDArray[np.float64]
@@ -77,7 +82,8 @@ def relevance(retrieval: Retrieval) -> float:
 def refusal_features(retrieval: Retrieval) -> Features | None:
     """What the decision rests on, float64 of shape (features,), see :data:`FEATURES`.
 
-    Margin and lead are NaN where there is nothing to compare with. None where nothing was found.
+    Margin and lead are NaN where there are too few candidates to compare with. None where nothing was
+    found.
     """
     looked_at = [c for c in retrieval.candidates if c.similarity is not None]
     if not looked_at:
@@ -89,17 +95,25 @@ def refusal_features(retrieval: Retrieval) -> Features | None:
     maxima = _maxima(looked_at[best])
     others = np.delete(late, best)
     margin = float(late[best] - others.mean()) if len(others) else np.nan
-    spread = float(others.std()) if len(others) > 1 else 0.0
+    spread = float(others.std()) if len(others) > 2 else 0.0
+    foreign = _foreign(retrieval, looked_at[best], float(coverage[best]))
     return np.array(
         [
             late[best],
             _support(retrieval, maxima),
-            coverage[best],
+            np.nan if foreign else coverage[best],
             float(np.quantile(maxima, 0.25)) if len(maxima) else 0.0,
             margin,
-            margin / spread if spread > 1e-6 else np.nan,
+            min(margin / spread, 10.0) if spread > 1e-6 else np.nan,
+            float(foreign),
         ]
     )
+
+
+def _foreign(retrieval: Retrieval, best: Candidate, coverage: float) -> bool:
+    if coverage > FOREIGN_COVERAGE:
+        return False
+    return detect_language(best.hit.chunk.text) != detect_language(retrieval.query.search_text)
 
 
 def refusal_model(embedder_id: str) -> RefusalModel:

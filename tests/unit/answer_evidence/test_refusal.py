@@ -42,13 +42,26 @@ def test_features_by_hand():
     best = candidate([[0.9, 0.1], [0.2, 0.5]], [1, 0], "a")  # maxima 0.9 and 0.5
     second = candidate([[0.4], [0.4]], [0, 0], "b")
     third = candidate([[0.2], [0.2]], [0, 1], "c")
-    found = named(refusal_features(retrieval(second, best, third)))
+    fourth = candidate([[0.3], [0.3]], [0, 0], "d")
+    found = named(refusal_features(retrieval(second, best, third, fourth)))
     assert found["late"] == pytest.approx(0.7)
     assert found["support"] == pytest.approx((3 * 0.9 + 0.5) / 4)
     assert found["coverage"] == pytest.approx(0.75)
     assert found["weakest"] == pytest.approx(0.6)  # a quarter of the way from 0.5 to 0.9
     assert found["margin"] == pytest.approx(0.7 - 0.3)
-    assert found["lead"] == pytest.approx(0.4 / 0.1, rel=1e-4)
+    assert found["lead"] == pytest.approx(0.4 / (0.02 / 3) ** 0.5, rel=1e-4)
+    assert found["foreign"] == 0
+
+
+def test_a_passage_in_another_language_is_not_judged_by_its_words():
+    passages = ["Vacation lasts 28 days and is granted by the head of the department.", "The shop is closed."]
+    index = small_index(passages, EMBEDDER)
+    questions = {"Сколько длится отпуск?": 1, "Сколько is the vacation?": 0, "How long is the vacation?": 0}
+    for question, foreign in questions.items():
+        found = retrieve(Query(question, question), index, EMBEDDER, SearchSettings())
+        features = named(refusal_features(found))
+        assert features["foreign"] == foreign
+        assert math.isnan(features["coverage"]) == bool(foreign)
 
 
 def test_a_single_candidate_has_nothing_to_compare_with():
@@ -77,15 +90,16 @@ def test_the_model_is_a_logistic_one():
 @pytest.mark.parametrize("embedder", ["multilingual-e5-small/int8", "an embedder nobody measured"])
 def test_more_of_everything_is_more_relevant(embedder):
     model = refusal_model(embedder)
-    low = model.probability(model.means - 2 * model.deviations)
-    high = model.probability(model.means + 2 * model.deviations)
+    graded = np.array([name != "foreign" for name in FEATURES])
+    low = model.probability(model.means - 2 * model.deviations * graded)
+    high = model.probability(model.means + 2 * model.deviations * graded)
     assert low < 0.5 < high
-    assert np.all(model.coefficients >= 0)
+    assert np.all(model.coefficients[graded] >= 0)
 
 
 def test_an_unknown_embedder_is_judged_by_what_no_range_enters():
     used = {name for name, weight in named(refusal_model("unknown").coefficients).items() if weight}
-    assert used == {"coverage", "lead"}
+    assert used == {"coverage", "lead", "foreign"}
 
 
 def test_the_threshold_decides():
