@@ -23,6 +23,7 @@ COMMANDS = (
     "models",
     "tokens",
     "map",
+    "bench",
     "settings",
     "doctor",
 )
