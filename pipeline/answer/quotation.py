@@ -18,6 +18,8 @@ from pipeline.types import Answer, Evidence, EvidenceSentence, Language
 
 __all__ = ["with_quotation"]
 
+SENTENCES = 2
+
 QUOTED_CHARACTERS = 500
 """Longer evidence is shown among the sources only."""
 
@@ -30,7 +32,7 @@ _NEGATION = re.compile(
 
 
 def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> Answer:
-    """The answer with the best sentences of the evidence beneath it, those that it doesn't repeat anyway.
+    """The answer with the best sentences of its cited sources beneath it, unless it repeats them anyway.
 
     Args:
         answer: A checked answer; offsets of its marks stay right.
@@ -38,7 +40,9 @@ def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> An
         language: Language of the words around the quotation.
     """
     said = frozenset(content_terms(answer.text))
-    quotes = tuple(sentence for sentence in evidence.sentences[:2] if _adds(sentence, answer.text, said))
+    cited = {citation.n for citation in answer.citations}
+    best = [sentence for sentence in evidence.sentences if sentence.source in cited][:SENTENCES]
+    quotes = tuple(sentence for sentence in best if _adds(sentence, answer.text, said))
     if not quotes:
         return answer
     extract = extractive_answer(replace(evidence, sentences=quotes), language)

@@ -12,35 +12,43 @@ def evidence(*spans: tuple[int, int]) -> Evidence:
     return Evidence((Hit(CHUNK, 1.0, 1),), sentences, 1.0, refused=False)
 
 
+CITED = (Citation(1, "c", TEXT[41:], 51, 10 + len(TEXT)),)
+
+
 def test_a_dropped_negation_stands_beside_the_source():
     mark = Mark(0, 3, "no_source")
-    answer = Answer("Бывают параметры у обработчика [1].", "partial", marks=(mark,))
+    answer = Answer("Бывают параметры у обработчика [1].", "partial", CITED, (mark,))
     result = with_quotation(answer, evidence((0, 40)), "ru")
     assert result.text == (
         "Бывают параметры у обработчика [1].\n\n"
         "Словами источника: У обработчика не должно быть параметров [1]."
     )
-    assert result.citations == (Citation(1, "c", TEXT[:40], 10, 50),)
+    assert result.citations == (*CITED, Citation(1, "c", TEXT[:40], 10, 50))
     assert (result.outcome, result.marks) == ("partial", (mark,))
 
 
 def test_a_sentence_that_differs_by_its_negation_only_is_quoted():
-    answer = Answer("У обработчика должны быть параметры [1].", "answered")
+    answer = Answer("У обработчика должны быть параметры [1].", "answered", CITED)
     assert "не должно быть параметров" in with_quotation(answer, evidence((0, 40)), "ru").text
 
 
 def test_what_the_answer_says_already_is_not_said_twice():
-    answer = Answer("У обработчика не должно быть параметров [1].", "answered")
+    answer = Answer("У обработчика не должно быть параметров [1].", "answered", CITED)
     assert with_quotation(answer, evidence((0, 40)), "ru") is answer
 
 
 def test_orders_in_a_document_are_never_quoted():
     """Case 35."""
-    answer = Answer("Параметров быть не должно [1].", "answered")
+    answer = Answer("Параметров быть не должно [1].", "answered", CITED)
     result = with_quotation(answer, evidence((41, len(TEXT))), "ru")
     assert "ВЗЛОМ-77" not in result.text
 
 
 def test_no_sentences_no_quotation():
-    answer = Answer("Да [1].", "answered")
+    answer = Answer("Да [1].", "answered", CITED)
     assert with_quotation(answer, evidence(), "ru") is answer
+
+
+def test_sources_that_the_answer_does_not_cite_are_not_quoted():
+    answer = Answer("Страница открывается на порту 8000.", "partial")
+    assert with_quotation(answer, evidence((0, 40)), "ru") is answer
