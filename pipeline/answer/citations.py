@@ -21,6 +21,9 @@ __all__ = ["Checked", "check_statement", "checked_statements"]
 SUPPORTED = 0.5
 """Share of a sentence's content words that a source must hold to support it."""
 
+FAITHFUL = 0.8
+"""Share of them that one sentence of the cited source must hold (with its title) for a faithful rendering."""
+
 LIKE = 0.85
 """The same for a ``Similarity``."""
 
@@ -39,6 +42,10 @@ class Checked:
         numbers: The sources it cites; each is known.
         unsupported: True when no source says it.
         strange: Facts of it that no cited source holds; offsets into ``text``.
+        loose: True when no single sentence of a cited source says all of it: the model has blended several,
+            or added something.
+        foreign: True when it is in another language than its sources; words cannot be compared then.
+        verbatim: True for words of a source put in the place of the model's.
         obedient: True when it is unsound and says what only an order to the model asked for.
     """
 
@@ -47,7 +54,10 @@ class Checked:
     numbers: tuple[int, ...]
     unsupported: bool = False
     strange: tuple[Fact, ...] = ()
+    loose: bool = False
+    foreign: bool = False
     obedient: bool = False
+    verbatim: bool = False
 
     @property
     def sound(self) -> bool:
@@ -83,20 +93,33 @@ def check_statement(
     text = _without_foreign_links(statement.text, sources.values())
     claim = content_terms(text)
     checked = Checked(statement.lead, text, statement.numbers)
+    if text.endswith("?"):
+        return replace(checked, numbers=(), unsupported=True)  # the question said again is no answer
     if not claim or text.endswith(":"):
         return checked  # «Да.» or the line that opens a list: nothing to support
+    language = detect_language(text)
+    # Two languages share no words: there the model's own marker is all there is to go by.
+    foreign = {n for n in statement.numbers if sources[n].language != language}
     numbers = tuple(
-        n
-        for n in statement.numbers
-        # Two languages share no words: there the model's own marker is all there is to go by.
-        if _supports(sources[n], text, claim, similarity) or sources[n].language != detect_language(text)
+        n for n in statement.numbers if n in foreign or _supports(sources[n], text, claim, similarity)
     )
     if not numbers:
         best = max(sources.values(), key=lambda source: shared(claim, source.terms), default=None)
         if best is None or not _supports(best, text, claim, similarity):
             return replace(checked, numbers=(), unsupported=True)
         numbers = (best.n,)
-    return _with_facts(replace(checked, numbers=numbers), sources)
+    checked = replace(checked, numbers=numbers, foreign=not foreign.isdisjoint(numbers))
+    checked = _with_facts(checked, sources)
+    return replace(checked, loose=not checked.foreign and _is_loose(claim, checked.numbers, sources))
+
+
+def _is_loose(claim: Sequence[str], numbers: Sequence[int], sources: Mapping[int, CitedSource]) -> bool:
+    """One sentence of each cited source, with its title, does not hold enough of the claim."""
+    said = frozenset[str]()
+    for n in numbers:
+        passage = sources[n].best_passage(claim)
+        said |= sources[n].title_terms | (passage.terms if passage else frozenset())
+    return shared(claim, said) < FAITHFUL
 
 
 def _with_facts(checked: Checked, sources: Mapping[int, CitedSource]) -> Checked:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from pipeline.answer.citations import Checked, checked_statements
 from pipeline.answer.extractive import extractive_answer
-from pipeline.answer.markers import write_markers
+from pipeline.answer.markers import write_markers, write_quote
 from pipeline.answer.orders import gives_orders
-from pipeline.answer.support import CitedSource, Similarity, content_terms
+from pipeline.answer.support import CitedSource, Similarity, content_terms, shared
 from pipeline.text.language import detect_language
 from pipeline.types import Answer, Citation, Evidence, EvidenceSentence, Language, Mark
 
 __all__ = ["compose"]
+
+ALREADY_SAID = 0.9
+"""Share of a sentence's content words in the answer from which quoting it adds nothing."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0600-\u06ff\u0900-\u0dff]")
@@ -43,8 +45,8 @@ def compose(
         return extractive_answer(evidence, language)
     sources = {n: CitedSource(n, hit) for n, hit in enumerate(evidence.hits, 1)}
     checked = checked_statements(written, sources, similarity)
-    statements = _repaired(_whole_sentences(checked, written), _quotable(evidence, sources))
-    if not any(statement.sound for statement in statements):
+    statements = _repaired(_whole_sentences(checked, written), _quotable(evidence, sources), sources)
+    if not any(statement.sound or statement.foreign for statement in statements):
         return extractive_answer(evidence, language)
     return _rendered(statements, sources)
 
@@ -70,29 +72,48 @@ def _quotable(evidence: Evidence, sources: Mapping[int, CitedSource]) -> list[Ev
     return [s for s in evidence.sentences if s.source in sources and not gives_orders(s.text)]
 
 
-def _repaired(statements: Sequence[Checked], quotes: Sequence[EvidenceSentence]) -> list[Checked]:
-    """Unsound sentences replaced by the evidence, best sentences first, each at most once.
+def _repaired(
+    statements: Sequence[Checked], quotes: Sequence[EvidenceSentence], sources: Mapping[int, CitedSource]
+) -> list[Checked]:
+    """Sentences that are not their source's give way to the source's own.
 
-    When the evidence is used up, an unsound sentence stays and is marked, but not one that does what a
-    document ordered.
+    A loose sentence, or one with a fact of its own, to the sentence it rests on; an unsupported one to the
+    best evidence not said yet. When the evidence is used up it stays and is marked, but not if it does what
+    a document ordered.
     """
-    said = {" ".join(content_terms(statement.text)) for statement in statements}
-    left = iter([quote for quote in quotes if " ".join(content_terms(quote.text)) not in said])
     repaired: list[Checked] = []
     for statement in statements:
-        quote = None if statement.sound else next(left, None)
-        if quote is not None:
-            repaired.append(_quoted(statement, quote))
-        elif not statement.obedient:
-            repaired.append(statement)
+        verbatim = statement
+        if statement.unsupported:
+            said = frozenset(content_terms(" ".join(one.text for one in repaired)))
+            quote = next((q for q in quotes if shared(content_terms(q.text), said) < ALREADY_SAID), None)
+            if quote is None and statement.obedient:
+                continue
+            verbatim = statement if quote is None else _quoted(statement, quote)
+        elif (statement.loose or statement.strange) and not statement.foreign:
+            verbatim = _quoted(statement, _behind(statement, quotes, sources))
+        if all(verbatim.text != one.text for one in repaired):
+            repaired.append(verbatim)
     return repaired
 
 
-def _quoted(statement: Checked, quote: EvidenceSentence) -> Checked:
-    text = " ".join(quote.text.split())
-    return replace(
-        statement, text=text, numbers=(quote.source,), unsupported=False, strange=(), obedient=False
+def _behind(
+    statement: Checked, quotes: Sequence[EvidenceSentence], sources: Mapping[int, CitedSource]
+) -> EvidenceSentence:
+    """The sentence of a cited source that says most of a statement; as the evidence quotes it, if it does."""
+    claim = content_terms(statement.text)
+    passages = {n: passage for n in statement.numbers if (passage := sources[n].best_passage(claim))}
+    n = max(passages, key=lambda n: (shared(claim, passages[n].terms), -n))
+    chunk, passage = sources[n].chunk, passages[n]
+    own = EvidenceSentence(n, chunk, passage.start, passage.end, 0.0)
+    return next(
+        (q for q in quotes if q.source == n and q.start <= own.start and own.end <= q.end),
+        own,
     )
+
+
+def _quoted(statement: Checked, quote: EvidenceSentence) -> Checked:
+    return Checked(statement.lead, quote.text.strip(), (quote.source,), verbatim=True)
 
 
 def _rendered(statements: Sequence[Checked], sources: Mapping[int, CitedSource]) -> Answer:
@@ -102,7 +123,7 @@ def _rendered(statements: Sequence[Checked], sources: Mapping[int, CitedSource])
     for statement in statements:
         text += statement.lead if text else ""
         start = len(text)
-        text += write_markers(statement.text, statement.numbers)
+        text += _written(statement)
         if statement.unsupported:
             marks.append(Mark(start, len(text), "no_source"))
         marks += [Mark(start + fact.start, start + fact.end, fact.kind) for fact in statement.strange]
@@ -114,6 +135,12 @@ def _rendered(statements: Sequence[Checked], sources: Mapping[int, CitedSource])
         citations=tuple(citations.values()),
         marks=tuple(marks),
     )
+
+
+def _written(statement: Checked) -> str:
+    if statement.verbatim:
+        return write_quote(statement.text, statement.numbers[0])
+    return write_markers(statement.text, statement.numbers)
 
 
 def _citations(statement: Checked, sources: Mapping[int, CitedSource]) -> list[Citation]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from pipeline.answer.markers import write_markers
+from pipeline.answer.markers import write_quote
 from pipeline.messages import text
 from pipeline.types import Answer, Citation, Evidence, EvidenceSentence, Language
 
@@ -12,9 +10,6 @@ __all__ = ["extractive_answer"]
 
 SENTENCES = 2
 """Two best sentences hold the answer in 90 % of questions, one in 75 %; three read like a page."""
-
-# A document has footnotes of its own; they must not pass for citations.
-_OWN_MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
 
 
 def extractive_answer(evidence: Evidence, language: Language) -> Answer:
@@ -32,19 +27,10 @@ def extractive_answer(evidence: Evidence, language: Language) -> Answer:
     order = list(dict.fromkeys(sentence.source for sentence in best))
     placed = sorted(best, key=lambda sentence: (order.index(sentence.source), sentence.start))
     return Answer(
-        text="\n".join(_quoted(sentence) for sentence in placed),
+        text="\n".join(write_quote(sentence.text, sentence.source) for sentence in placed),
         outcome="answered",
         citations=tuple(_citation(sentence) for sentence in placed),
     )
-
-
-def _quoted(sentence: EvidenceSentence) -> str:
-    """The sentence with its marker; of a list or a block of code the first line bears it."""
-    quote = _OWN_MARKER.sub(r"(\1)", sentence.text.strip())
-    first, line_break, rest = quote.partition("\n")
-    if first.lstrip().startswith(("```", "~~~", "|")):
-        return f"[{sentence.source}]\n{quote}"
-    return write_markers(first, (sentence.source,)) + line_break + rest
 
 
 def _citation(sentence: EvidenceSentence) -> Citation:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pipeline.text.sentences import split_sentences
 
-__all__ = ["Statement", "split_statements", "write_markers"]
+__all__ = ["Statement", "split_statements", "write_markers", "write_quote"]
 
 _WORD = r"(?:источник\w*|ист\.|документ\w*|source\w*|src|ref|n|№|#|\^)"
 _NUMBERS = rf"(?:{_WORD}\s*[=:№#]*\s*)?\d{{1,3}}"
@@ -25,6 +25,8 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
+# A document has footnotes of its own; they must not pass for citations.
+_OWN_MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
 _ENDING = re.compile(r"[.!?…:;]*[\"»”)*_]*$")
 
 
@@ -66,6 +68,15 @@ def write_markers(text: str, numbers: Sequence[int]) -> str:
     place = ending.start() if ending else len(text)
     body, rest = text[:place].rstrip(), text[place:]
     return f"{body} {''.join(f'[{n}]' for n in numbers)}{rest}"
+
+
+def write_quote(quote: str, n: int) -> str:
+    """Words of a source with its marker; of a list or a block of code the first line bears it."""
+    quote = _OWN_MARKER.sub(r"(\1)", quote.strip())
+    first, line_break, rest = quote.partition("\n")
+    if first.lstrip().startswith(("```", "~~~", "|")):
+        return f"[{n}]\n{quote}"
+    return write_markers(first, (n,)) + line_break + rest
 
 
 def _take_out(text: str, known: Collection[int]) -> tuple[str, list[tuple[int, list[int]]]]:

@@ -71,6 +71,8 @@ class CitedSource:
     Attributes:
         text: Title and text, orders left out.
         terms: Content terms of ``text``.
+        title_terms: Content terms of the title alone.
+        language: Language of the text.
         ordered: Content terms that only its orders to a model hold.
         facts: ``text``, prepared to look up facts.
         passages: Its sentences.
@@ -81,6 +83,7 @@ class CitedSource:
         self.chunk = hit.chunk
         said = without_orders(hit.chunk.text)
         self.text = "\n".join((_title(hit.chunk), said))
+        self.title_terms = frozenset(content_terms(_title(hit.chunk)))
         self.language = detect_language(said)
         self.terms = frozenset(content_terms(self.text))
         self.ordered = frozenset(content_terms(hit.chunk.text)) - self.terms

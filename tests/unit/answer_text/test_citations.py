@@ -81,6 +81,10 @@ def test_short_words_and_openings_of_lists_need_no_source() -> None:
     ]
 
 
+def test_the_question_said_again_is_no_answer() -> None:
+    assert _check("Задача: сколько дней длится отпуск [1]?")[0][1:3] == ((), True)
+
+
 def test_the_same_sentence_twice_is_said_once() -> None:
     assert len(_check("Отпуск длится 28 дней [1]. Отпуск длится 28 дней [1]. Отпуск длится 28 дней.")) == 1
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_evidence import evidence
+from made_evidence import chunk, evidence
 
 from pipeline.answer.compose import compose
-from pipeline.types import Evidence
+from pipeline.types import Evidence, EvidenceSentence
 
 LEAVE = "Ежегодный отпуск длится 28 календарных дней. Заявление подают за две недели."
 PAY = "Отпускные платят за 3 дня до начала отпуска."
@@ -35,13 +37,36 @@ def test_an_invented_number_gives_way_to_the_evidence() -> None:
     assert answer.outcome == "answered"
 
 
-def test_without_evidence_left_an_invented_number_is_marked_and_the_outcome_is_partial() -> None:
+def test_each_sentence_gives_way_to_the_one_it_rests_on() -> None:
     best = ["Ежегодный отпуск длится 28 календарных дней."]
     text = "Ежегодный отпуск длится 28 календарных дней [1]. Заявление подают за 45 недель [1]."
     answer = compose(text, evidence(LEAVE, best=best), "ru")
+    assert (
+        answer.text == "Ежегодный отпуск длится 28 календарных дней [1]. Заявление подают за две недели [1]."
+    )
+    assert answer.outcome == "answered"
+
+
+def test_a_blend_of_two_sentences_gives_way_to_one_of_them() -> None:
+    blend = "Ежегодный отпуск длится две недели [1]."
+    assert compose(blend, evidence(LEAVE), "ru").text == "Ежегодный отпуск длится 28 календарных дней [1]."
+
+
+def test_a_strange_fact_that_nothing_can_replace_is_marked_and_the_outcome_is_partial() -> None:
+    """The source is in another language: its own words would not be an answer."""
+    english = "Hold the RESET button for ten seconds to restore the settings."
+    answer = compose("Удерживайте кнопку RESET 30 секунд [1].", evidence(english), "ru")
     assert answer.outcome == "partial"
     (mark,) = answer.marks
-    assert (mark.reason, answer.text[mark.start : mark.end]) == ("number", "45")
+    assert (mark.reason, answer.text[mark.start : mark.end]) == ("number", "30")
+
+
+def test_a_list_that_takes_a_sentences_place_keeps_its_lines() -> None:
+    text = "Для отпуска нужны:\n- заявление\n- приказ"
+    whole = EvidenceSentence(1, chunk(text), 0, len(text), 0.9)
+    made = replace(evidence(text), sentences=(whole,))
+    answer = compose("Бухгалтерия работает на третьем этаже.", made, "ru")
+    assert answer.text == "Для отпуска нужны [1]:\n- заявление\n- приказ"
 
 
 def test_an_unsupported_sentence_is_marked_whole() -> None:
