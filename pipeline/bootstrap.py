@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.answer.prompt import fixed_messages
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
@@ -129,7 +130,7 @@ def create_service(settings: Settings) -> QAService:
     load = create_generator(settings)
     worker = None
     if load is not None:
-        worker = Lazy(lambda: GeneratorWorker(load, settings.server.queue_size))
+        worker = Lazy(lambda: GeneratorWorker(load, settings.server.queue_size, fixed_messages()))
     live = LiveIndex(
         lambda: json_store.load(settings.embeddings, embedder.get().spec, embedder.get()),
         lambda: json_store.stamp(settings.embeddings),
