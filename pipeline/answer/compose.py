@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pipeline.answer.citations import Checked, checked_statements
 from pipeline.answer.extractive import extractive_answer
@@ -59,13 +60,14 @@ def _in_another_language(text: str, language: Language) -> bool:
 
 
 def _whole_sentences(statements: list[Checked], written: str) -> list[Checked]:
-    """Without a last sentence that was cut off by the token limit, unless it is all there is.
+    """With a last sentence that the token limit cut off called loose, so that its source completes it.
 
     Items of a list end without a full stop by right.
     """
     if len(statements) < 2 or _FINISHED.search(written) or "\n" in statements[-1].lead:
         return statements
-    return statements[:-1]
+    *whole, last = statements
+    return [*whole, replace(last, loose=True)] if last.sound and not last.foreign else whole
 
 
 def _quotable(evidence: Evidence, sources: Mapping[int, CitedSource]) -> list[EvidenceSentence]:

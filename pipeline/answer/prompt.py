@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pipeline.answer.orders import without_orders
+from pipeline.answer.orders import gives_orders, without_orders
 from pipeline.errors import PromptTooLongError
 from pipeline.ports import ChatMessage
 from pipeline.text.language import detect_language
@@ -21,6 +21,9 @@ from pipeline.types import Evidence, Hit, Language, Query
 __all__ = ["Prompt", "build_data_prompt", "build_prompt", "fixed_messages"]
 
 CountTokens = Callable[[str], int]
+
+SENTENCES = 4
+"""Sentences looked at for the sources behind the best one."""
 
 MESSAGE_OVERHEAD = 8
 """Tokens a chat template puts around a message, generously."""
@@ -106,8 +109,10 @@ def build_prompt(
 ) -> Prompt:
     """The prompt that has a question answered from its evidence.
 
-    Sources stand in the order of their rank. What does not fit is dropped from the end, the last one that
-    fits in part is cut at a sentence.
+    The best source stands whole: a small model reads one coherent passage better than scattered sentences.
+    The others give their sentences among the best four, so that reading them costs little. Sources stand
+    in the order of their rank. What does not fit is dropped from the end, the last one that fits in part is
+    cut at a sentence.
 
     Args:
         query: The question as the person wrote it, and how many sources to give.
@@ -119,7 +124,12 @@ def build_prompt(
     Raises:
         PromptTooLongError: The question alone does not fit.
     """
-    texts = [(n, source_text(hit)) for n, hit in enumerate(evidence.hits[: query.sources_limit], 1)]
+    texts = [(1, text) for hit in evidence.hits[:1] if (text := source_text(hit))]
+    texts += [
+        (n, chosen)
+        for n in range(2, min(query.sources_limit, len(evidence.hits)) + 1)
+        if (chosen := _chosen_sentences(evidence, n))
+    ]
     return _Fitter(fixed_messages(), query.text, language, count_tokens, budget).fit(texts)
 
 
@@ -145,8 +155,18 @@ def build_data_prompt(
 
 def source_text(hit: Hit) -> str:
     """What a source says, its topic first, without orders to a model."""
+    return _with_topic(hit, without_orders(hit.chunk.text).strip())
+
+
+def _chosen_sentences(evidence: Evidence, n: int) -> str:
+    """The sentences of source ``n`` among the best, in its own order; empty when there are none."""
+    chosen = [s for s in evidence.sentences[:SENTENCES] if s.source == n and not gives_orders(s.text)]
+    texts = [sentence.text.strip() for sentence in sorted(chosen, key=lambda sentence: sentence.start)]
+    return _with_topic(evidence.hits[n - 1], "\n".join(texts)) if texts else ""
+
+
+def _with_topic(hit: Hit, body: str) -> str:
     topic = hit.chunk.topic.strip()
-    body = without_orders(hit.chunk.text).strip()
     return f"{topic}\n{body}" if topic and not body.startswith(topic) else body
 
 
@@ -179,7 +199,7 @@ class _Fitter:
         )
 
     def _longest_part(self, chosen: Sequence[tuple[int, str]], n: int, text: str) -> str:
-        """The longest beginning that fits: all, else whole sentences, else words."""
+        """The longest beginning that fits: all, else whole sentences, else, of the first source, words."""
 
         def fits(part: str) -> bool:
             return self._tokens([*chosen, (n, part)]) <= self.budget
@@ -187,8 +207,10 @@ class _Fitter:
         if fits(text):
             return text
         sentences = [end for _, end in split_sentences(text)]
-        words = [match.end() for match in re.finditer(r"\S+", text[: sentences[0]])] if sentences else []
-        return _longest(text, sentences, fits) or _longest(text, words, fits)
+        part = _longest(text, sentences, fits)
+        if part or chosen or not sentences:
+            return part
+        return _longest(text, [word.end() for word in re.finditer(r"\S+", text[: sentences[0]])], fits)
 
     def _user(self, chosen: Sequence[tuple[int, str]]) -> str:
         return _user_text([_fenced(n, text) for n, text in chosen], self.question, self.language)

@@ -95,9 +95,11 @@ def test_an_answer_of_codes_has_no_language() -> None:
     assert compose("8025 [1].", evidence(english), "en").text == "8025 [1]."
 
 
-def test_a_sentence_cut_off_by_the_token_limit_is_left_out() -> None:
-    answer = compose("Отпуск длится 28 календарных дней [1]. Заявление подают за две", evidence(LEAVE), "ru")
-    assert answer.text == "Отпуск длится 28 календарных дней [1]."
+def test_a_sentence_cut_off_by_the_token_limit_is_completed_by_its_source_or_left_out() -> None:
+    said = "Отпуск длится 28 календарных дней [1]."
+    answer = compose(f"{said} Заявление подают за две", evidence(LEAVE), "ru")
+    assert answer.text == f"{said} Заявление подают за две недели [1]."
+    assert compose(f"{said} Бухгалтерия работает на", evidence(LEAVE), "ru").text == said
 
 
 def test_lists_keep_their_lines() -> None:

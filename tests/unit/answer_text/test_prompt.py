@@ -51,16 +51,28 @@ def test_no_more_sources_than_asked_for() -> None:
     assert build_prompt(_query(sources=2), many, "ru", _words, 4000).sources == (1, 2)
 
 
+def test_the_best_source_is_whole_the_others_give_their_best_sentences() -> None:
+    texts = ("Первое. Второе.", "Третье слово. Четвёртое слово. Пятое слово.", "Шестое. Седьмое.")
+    best = ["Пятое слово.", "Первое.", "Третье слово.", "Второе.", "Седьмое."]
+    content = build_prompt(_query(), evidence(*texts, best=best), "ru", _words, 4000).messages[-1].content
+    assert '<source n="1">\nПервое. Второе.\n</source>' in content
+    assert '<source n="2">\nТретье слово.\nПятое слово.\n</source>' in content
+    assert "Седьмое" not in content
+
+
 def test_what_does_not_fit_is_dropped_from_the_end() -> None:
     """Case 25: blocks go from the end, the last that fits in part is cut at a sentence."""
-    three = evidence(LONG, LONG, LONG)
+    texts = (LONG, "Четвёртое предложение о деле. Пятое предложение о деле.", "Шестое предложение о деле.")
+    best = ["Четвёртое предложение о деле.", "Пятое предложение о деле.", "Шестое предложение о деле."]
+    three = evidence(*texts, best=best)
     roomy = build_prompt(_query(), three, "ru", _words, 4000)
-    assert roomy.sources == (1, 2, 3)
+    assert (roomy.sources, roomy.dropped) == ((1, 2, 3), 0)
     tight = build_prompt(_query(), three, "ru", _words, roomy.tokens - 1)
-    assert (tight.sources, tight.dropped) == ((1, 2, 3), 0)
-    assert tight.messages[-1].content.count("Третье") == 2
-    tighter = build_prompt(_query(), three, "ru", _words, roomy.tokens - 14)
-    assert (tighter.sources, tighter.dropped) == ((1, 2), 1)
+    assert 1 <= len(tight.sources) < 3
+    assert tight.dropped == 3 - len(tight.sources)
+    least = build_prompt(_query(), three, "ru", _words, _fixed_tokens() + 4 + 3 + 8)
+    assert (least.sources, least.dropped) == ((1,), 2)
+    assert "Второе предложение о деле.\n</source>" in least.messages[-1].content
 
 
 def test_one_endless_sentence_is_cut_at_a_word() -> None:
@@ -83,7 +95,8 @@ def test_it_always_fits(texts: list[str], extra: int) -> None:
     prompt = build_prompt(_query(), evidence(*texts), "ru", _words, budget)
     counted = sum(_words(m.content) for m in prompt.messages) + MESSAGE_OVERHEAD * (len(prompt.messages) + 1)
     assert counted == prompt.tokens <= budget
-    assert prompt.dropped == min(3, len(texts)) - len(prompt.sources)
+    assert len(prompt.sources) + prompt.dropped <= min(3, len(texts))
+    assert list(prompt.sources) == sorted(set(prompt.sources))
 
 
 def test_sources_cannot_leave_their_fence_cite_or_command() -> None:
