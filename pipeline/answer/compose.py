@@ -93,7 +93,8 @@ def _repaired(
                 continue
             verbatim = statement if quote is None else _quoted(statement, quote)
         elif (statement.loose or statement.strange) and not statement.foreign:
-            verbatim = _quoted(statement, _behind(statement, quotes, sources))
+            behind = _behind(statement, quotes, sources)
+            verbatim = statement if behind is None else _quoted(statement, behind)
         if all(verbatim.text != one.text for one in repaired):
             repaired.append(verbatim)
     return repaired
@@ -101,10 +102,15 @@ def _repaired(
 
 def _behind(
     statement: Checked, quotes: Sequence[EvidenceSentence], sources: Mapping[int, CitedSource]
-) -> EvidenceSentence:
-    """The sentence of a cited source that says most of a statement; as the evidence quotes it, if it does."""
+) -> EvidenceSentence | None:
+    """The sentence of a cited source that says most of a statement; as the evidence quotes it, if it does.
+
+    None where the cited sources hold no sentence at all.
+    """
     claim = content_terms(statement.text)
     passages = {n: passage for n in statement.numbers if (passage := sources[n].best_passage(claim))}
+    if not passages:
+        return None
     n = max(passages, key=lambda n: (shared(claim, passages[n].terms), -n))
     chunk, passage = sources[n].chunk, passages[n]
     own = EvidenceSentence(n, chunk, passage.start, passage.end, 0.0)
