@@ -24,16 +24,17 @@ class Naive:
     """All models loaded at construction, as the plain pipeline does.
 
     Args:
-        folder: Working folder for the random-weight models and the JSON index.
+        folder: Working folder for the random-weight models.
         tokenizer: ``tokenizer.json`` of the XLM-R vocabulary.
         generator: The GGUF file, or None to leave the language model out.
+        index: The JSON index.
     """
 
-    def __init__(self, folder: Path, tokenizer: Path, generator: Path | None) -> None:
+    def __init__(self, folder: Path, tokenizer: Path, generator: Path | None, index: Path) -> None:
         from sentence_transformers import CrossEncoder, SentenceTransformer
 
-        encoder, cross_encoder = _random_models(folder, tokenizer)
-        self._index_path = folder / "naive_index.json"
+        encoder, cross_encoder = random_models(folder, tokenizer)
+        self._index_path = index
         self._encoder = SentenceTransformer(str(encoder), device="cpu")
         self._cross_encoder = CrossEncoder(str(cross_encoder), device="cpu", max_length=512)
         self._chunks: list[dict[str, Any]] = []
@@ -96,7 +97,7 @@ class Naive:
         return {"first_token": first, "seconds": time.perf_counter() - started, "text": text}
 
 
-def _random_models(folder: Path, tokenizer_file: Path) -> tuple[Path, Path]:
+def random_models(folder: Path, tokenizer_file: Path) -> tuple[Path, Path]:
     """Folders of an encoder and a cross-encoder of XLM-R-base size with random weights."""
     import torch
     from transformers import (
@@ -134,9 +135,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--generator", type=Path)
+    parser.add_argument("--index", type=Path)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    naive = Naive(options.folder, options.tokenizer, options.generator)
+    index = options.index or options.folder / "naive_index.json"
+    naive = Naive(options.folder, options.tokenizer, options.generator, index)
     operations = ("load", "index", "search", "rerank", "answer")
     serve({name: getattr(naive, name) for name in operations})
 

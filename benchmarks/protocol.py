@@ -23,8 +23,17 @@ Operation = Callable[..., dict[str, Any]]
 
 def peak_megabytes() -> float:
     """Highest resident memory of this process so far, in megabytes (Linux and macOS)."""
+    # ru_maxrss of Linux starts with the peak of the process that started this one.
+    found = _megabytes_of("VmHWM:")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    return found or peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def _megabytes_of(key: str) -> float:
+    """A line of this process's status; 0 where the system has no such thing."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.is_file() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(key)), 0.0)
 
 
 def serve(operations: Mapping[str, Operation]) -> None:
@@ -36,10 +45,12 @@ def serve(operations: Mapping[str, Operation]) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         operation = operations[request.pop("op")]
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         result = operation(**request)
         result.setdefault("seconds", time.perf_counter() - started)
+        result["cpu_s"] = time.process_time() - worked
         result["peak_mb"] = round(peak_megabytes(), 1)
+        result["private_mb"] = round(_megabytes_of("RssAnon:"), 1)
         print(json.dumps(result, ensure_ascii=False), file=channel, flush=True)
 
 
@@ -52,6 +63,7 @@ class Side:
     """
 
     def __init__(self, script: Path, arguments: list[str]) -> None:
+        self.peak_mb = 0.0
         self.started = time.perf_counter()
         self._process = subprocess.Popen(
             [sys.executable, str(script), *arguments],
@@ -71,7 +83,13 @@ class Side:
         """
         assert self._process.stdin is not None
         print(json.dumps({"op": op, **arguments}), file=self._process.stdin, flush=True)
-        return self._read()
+        answer = self._read()
+        self.peak_mb = max(self.peak_mb, float(answer["peak_mb"]))
+        return answer
+
+    def seconds_alive(self) -> float:
+        """Seconds since this process was started."""
+        return time.perf_counter() - self.started
 
     def close(self) -> None:
         """End the process and free its memory."""

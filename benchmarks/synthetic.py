@@ -7,31 +7,42 @@ and memory are real.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.index import Index, Manifest
 from pipeline.ports import EmbedderSpec
 from pipeline.stores import json_store
-from pipeline.stores.token_store import QuantisedTokens
+from pipeline.stores.token_store import GatheredTokens, QuantisedText, starts_of
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Block, Chunk, Document, FloatMatrix
 
 __all__ = ["make_index", "make_questions", "store"]
 
+IntArray = NDArray[np.int64]
+
 WORDS_A_CHUNK = 95
 TOKENS_A_CHUNK = 180
 CHUNKS_A_DOCUMENT = 8
 _VOCABULARY = 60_000
+_NOISE = 1 << 24
 _SYLLABLES = [first + second for first in "бвгдзклмнпрстфх" for second in "аеиоуыюя"]
 
 
-def make_index(chunks: int, spec: EmbedderSpec, seed: int = 7) -> Index:
-    """An index of ``chunks`` passages for an embedder; the same one every time."""
+def make_index(chunks: int, spec: EmbedderSpec, words: Sequence[str] | None = None, seed: int = 7) -> Index:
+    """An index of ``chunks`` passages for an embedder; the same one every time.
+
+    Args:
+        chunks: How many.
+        spec: The embedder that it pretends to be made by.
+        words: Words of its texts, frequent ones first; made-up ones by default.
+        seed: Of everything random.
+    """
     rng = np.random.default_rng(seed)
-    documents = {document.id: document for document in _documents(chunks, rng)}
+    documents = {document.id: document for document in _documents(chunks, rng, words or _words(rng))}
     cut = [chunk for document in documents.values() for chunk in _chunks(document)][:chunks]
     lengths = rng.integers(TOKENS_A_CHUNK - 60, TOKENS_A_CHUNK + 60, len(cut))
     vectors = _unit_rows(rng, len(cut), spec.dimension)
@@ -62,15 +73,15 @@ def make_questions(index: Index, count: int, seed: int = 8) -> list[str]:
     ]
 
 
-def store(chunks: int, spec: EmbedderSpec, folder: Path) -> Index:
+def store(chunks: int, spec: EmbedderSpec, folder: Path, words: Sequence[str] | None = None) -> Index:
     """Make an index and write it to a folder as the product does."""
-    index = make_index(chunks, spec)
+    index = make_index(chunks, spec, words)
     json_store.save(index, folder)
     return index
 
 
-def _documents(chunks: int, rng: np.random.Generator) -> Iterator[Document]:
-    words = np.array(_words(rng))
+def _documents(chunks: int, rng: np.random.Generator, vocabulary: Sequence[str]) -> Iterator[Document]:
+    words = np.array(vocabulary)
     weights = 1.0 / np.arange(10, len(words) + 10)  # Zipf's law, as words of a language have it
     weights /= weights.sum()
     for number in range(-(-chunks // CHUNKS_A_DOCUMENT)):
@@ -121,14 +132,15 @@ def _unit_rows(rng: np.random.Generator, rows: int, dimension: int) -> FloatMatr
     return made
 
 
-def _tokens(rng: np.random.Generator, lengths: np.ndarray, dimension: int) -> QuantisedTokens:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    total = int(offsets[-1])
-    spans = np.zeros((total, 2), dtype=np.int32)
-    within = np.arange(total) - np.repeat(offsets[:-1], lengths)
-    spans[:, 0] = within * 4
-    spans[:, 1] = within * 4 + 3
-    values = np.frombuffer(rng.bytes(total * dimension), np.int8).reshape(total, dimension)
-    scales = np.full(total, 1.0 / (74.0 * np.sqrt(dimension)), dtype=np.float32)
-    return QuantisedTokens(values, scales, spans, offsets)
+def _tokens(rng: np.random.Generator, lengths: IntArray, dimension: int) -> GatheredTokens:
+    noise = np.frombuffer(rng.bytes(_NOISE), np.int8)
+
+    def fetch(row: int) -> QuantisedText:
+        """Random bytes, made when they are asked for: those of 100,000 passages are 7 GB."""
+        length = int(lengths[row])
+        start = row * 7919 % (_NOISE - length * dimension)
+        within = np.arange(length, dtype=np.int32) * 4
+        spans = np.stack([within, within + 3], axis=1)
+        return noise[start : start + length * dimension].reshape(length, dimension), spans
+
+    return GatheredTokens(starts_of(lengths.tolist()), fetch)
