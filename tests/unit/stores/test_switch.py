@@ -162,7 +162,8 @@ def test_a_reader_between_two_renames_waits_for_the_writer(
 
     monkeypatch.setattr(Path, "read_bytes", racing)
     found = load(folder, None, WordEmbedder())
-    assert (found.chunks, reads) == (new.chunks, 2)
+    assert found.chunks == new.chunks
+    assert reads > 1
 
 
 def test_a_build_id_alone_does_not_make_copies_current(tmp_path: Path, indexes: tuple[Index, Index]) -> None:
