@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.answer.facts import Fact, find_facts
 from pipeline.answer.markers import Statement, split_statements
-from pipeline.answer.support import CitedSource, Similarity, content_terms, shared
+from pipeline.answer.support import CitedSource, Similarity, content_terms, negates, shared
 from pipeline.text.language import detect_language
 
 __all__ = ["Checked", "check_statement", "checked_statements"]
@@ -43,7 +43,7 @@ class Checked:
         unsupported: True when no source says it.
         strange: Facts of it that no cited source holds; offsets into ``text``.
         loose: True when no single sentence of a cited source says all of it: the model has blended several,
-            or added something.
+            added something, or dropped a «не».
         foreign: True when it is in another language than its sources; words cannot be compared then.
         verbatim: True for words of a source put in the place of the model's.
         obedient: True when it is unsound and says what only an order to the model asked for.
@@ -110,16 +110,18 @@ def check_statement(
         numbers = (best.n,)
     checked = replace(checked, numbers=numbers, foreign=not foreign.isdisjoint(numbers))
     checked = _with_facts(checked, sources)
-    return replace(checked, loose=not checked.foreign and _is_loose(claim, checked.numbers, sources))
+    return replace(checked, loose=not checked.foreign and _is_loose(checked, claim, sources))
 
 
-def _is_loose(claim: Sequence[str], numbers: Sequence[int], sources: Mapping[int, CitedSource]) -> bool:
-    """One sentence of each cited source, with its title, does not hold enough of the claim."""
-    said = frozenset[str]()
-    for n in numbers:
+def _is_loose(checked: Checked, claim: Sequence[str], sources: Mapping[int, CitedSource]) -> bool:
+    """One sentence of each cited source, with its title, does not say the same."""
+    terms = frozenset[str]()
+    said = ""
+    for n in checked.numbers:
         passage = sources[n].best_passage(claim)
-        said |= sources[n].title_terms | (passage.terms if passage else frozenset())
-    return shared(claim, said) < FAITHFUL
+        terms |= sources[n].title_terms | (passage.terms if passage else frozenset())
+        said += sources[n].chunk.text[passage.start : passage.end] if passage else ""
+    return shared(claim, terms) < FAITHFUL or negates(checked.text) != negates(said)
 
 
 def _with_facts(checked: Checked, sources: Mapping[int, CitedSource]) -> Checked:

@@ -7,6 +7,7 @@ can hand in a finer measure (``Similarity``) for claims in another language than
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ from pipeline.text.sentences import split_sentences
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Chunk, Hit
 
-__all__ = ["CitedSource", "Passage", "Similarity", "content_terms", "shared"]
+__all__ = ["CitedSource", "Passage", "Similarity", "content_terms", "negates", "shared"]
 
 Similarity = Callable[[str, str], float]
 """Likeness of a claim and a passage, 0..1: 1 when the passage says all that the claim says."""
@@ -37,6 +38,11 @@ your
 """
 
 
+_NEGATION = re.compile(
+    r"\b(?:не|ни|нет|нельзя|никогда|запрещ\w+|not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE
+)
+
+
 @cache
 def _stop_terms() -> frozenset[str]:
     return frozenset(keyword_terms(_FUNCTION_WORDS))
@@ -45,6 +51,11 @@ def _stop_terms() -> frozenset[str]:
 def content_terms(text: str) -> list[str]:
     """Stems and codes of a text that carry meaning, in order, each once."""
     return list(dict.fromkeys(term for term in keyword_terms(text) if term not in _stop_terms()))
+
+
+def negates(text: str) -> bool:
+    """True if the text holds a negation: a small model drops one easily, and no count of words notices."""
+    return _NEGATION.search(text) is not None
 
 
 def shared(claim: Sequence[str], passage: frozenset[str]) -> float:

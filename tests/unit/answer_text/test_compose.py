@@ -52,6 +52,21 @@ def test_a_blend_of_two_sentences_gives_way_to_one_of_them() -> None:
     assert compose(blend, evidence(LEAVE), "ru").text == "Ежегодный отпуск длится 28 календарных дней [1]."
 
 
+@pytest.mark.parametrize(
+    ("written", "source"),
+    [
+        (
+            "Магические числа внутри структур считаются ошибками [1].",
+            "Числа внутри структур не считаются ошибками.",
+        ),
+        ("Да, можно вызывать сервер из события формы [1].", "Из события формы нельзя вызывать сервер."),
+        ("Отпуск не переносят на зиму [1].", "Отпуск переносят на зиму."),
+    ],
+)
+def test_a_dropped_or_added_negation_gives_way_to_the_source(written: str, source: str) -> None:
+    assert compose(written, evidence(source), "ru").text == source.replace(".", " [1].")
+
+
 def test_a_strange_fact_that_nothing_can_replace_is_marked_and_the_outcome_is_partial() -> None:
     """The source is in another language: its own words would not be an answer."""
     english = "Hold the RESET button for ten seconds to restore the settings."
