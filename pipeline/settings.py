@@ -62,6 +62,9 @@ class SearchSettings(_Section):
     candidates: int = Field(30, ge=1, le=1000, description="candidates of each first stage")
     rerank: int = Field(20, ge=1, le=200, description="candidates that late interaction reorders")
     fusion: Literal["zscore", "rrf"] = Field("zscore", description="how dense and keyword lists are joined")
+    order: Literal["late_interaction", "text_only", "fusion"] = Field(
+        "late_interaction", description="what puts the candidates in order"
+    )
     refusal_threshold: float | None = Field(None, ge=0, le=1, description="not set: the calibrated one")
 
 

@@ -6,6 +6,8 @@ near-duplicates out. The same input gives the same output, timings apart.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from pipeline.clock import Clock
@@ -40,9 +42,9 @@ def retrieve(
     """Find the passages that answer a question.
 
     A hybrid search is ordered by late interaction plus a little for the share of the question's words,
-    weighted by rarity, that the passage holds. ``dense`` and ``keyword`` are ordered by their one score,
-    and late interaction serves the answer only. With ``query.cross_encoder`` the best candidates are read
-    by the cross-encoder, which then decides.
+    weighted by rarity, that the passage holds (or as ``settings.order`` says). ``dense`` and ``keyword``
+    are ordered by their one score, and late interaction serves the answer only. With
+    ``query.cross_encoder`` the best candidates are read by the cross-encoder, which then decides.
 
     Args:
         query: The question; ``search_text`` is what is searched for.
@@ -68,7 +70,7 @@ def retrieve(
     count = max(settings.rerank, 2 * query.top_k)
     table = Table.of(index, pool, count, vector=vector, question=question, terms=terms)
     if query.mode == "hybrid":
-        table = table.ordered(table.stages["late_interaction"] + COVERAGE_WEIGHT * table.stages["coverage"])
+        table = _ordered(table, settings.order)
     clock.lap("late_interaction")
     notes: tuple[str, ...] = ()
     if query.cross_encoder and cross_encoder is None:
@@ -92,6 +94,12 @@ def retrieve(
         timings_ms=clock.laps_ms(),
         notes=notes,
     )
+
+
+def _ordered(table: Table, order: Literal["late_interaction", "text_only", "fusion"]) -> Table:
+    if order == "late_interaction":
+        return table.ordered(table.stages["late_interaction"] + COVERAGE_WEIGHT * table.stages["coverage"])
+    return table.ordered(table.stages[order])
 
 
 def _cross_encoded(table: Table, question: str, cross_encoder: Reranker) -> Table:

@@ -132,6 +132,13 @@ def test_reciprocal_ranks_instead_of_scores():
     assert rows(search(settings=SearchSettings(fusion="rrf")))[0] == 0
 
 
+@pytest.mark.parametrize("order", ["text_only", "fusion"])
+def test_the_order_can_be_that_of_an_earlier_stage(order):
+    for hit in search(settings=SearchSettings(order=order), top_k=4).hits:
+        (stage,) = [item for item in hit.stages if item.name == order]
+        assert (hit.score, hit.rank) == (stage.score, stage.rank)
+
+
 def test_few_candidates_are_enough_for_the_best():
     assert rows(search(settings=SearchSettings(candidates=1, rerank=1), top_k=1)) == [0]
 
