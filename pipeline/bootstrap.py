@@ -146,11 +146,15 @@ def create_service(settings: Settings) -> QAService:
 
 
 def build(
-    settings: Settings, *, rebuild: bool = False, progress: Progress | None = None
+    settings: Settings,
+    *,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    source: EmbedderSource | None = None,
 ) -> BuildReport | None:
     """Index the knowledge base; None when the index is current already.
 
-    See `pipeline.indexing.update_index`.
+    See `pipeline.indexing.update_index`; without a ``source`` it is the embedder in force.
 
     Raises:
         IndexLockedError: Another process is indexing.
@@ -158,7 +162,8 @@ def build(
     """
     from pipeline.indexing import update_index
 
-    return update_index(settings, embedder_source(settings), rebuild=rebuild, progress=progress)
+    chosen = source or embedder_source(settings)
+    return update_index(settings, chosen, rebuild=rebuild, progress=progress)
 
 
 def index_status(settings: Settings) -> IndexStatus:

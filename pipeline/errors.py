@@ -26,7 +26,9 @@
     │   ├── IndexMissingError
     │   ├── IndexDamagedError
     │   ├── IndexMismatchError   made by another embedder, prefix scheme or format
-    │   └── IndexLockedError     another process is indexing
+    │   ├── IndexLockedError     another process is indexing
+    │   ├── IndexNotWrittenError no room on the disk, or a folder that may not be written to
+    │   └── KnowledgeBaseMissingError  the folder of documents of an index is gone
     ├── UnreadableFileError      one file of the knowledge base cannot be read
     ├── ModelError
     │   ├── ModelMissingError
@@ -68,10 +70,12 @@ __all__ = [
     "IndexLockedError",
     "IndexMismatchError",
     "IndexMissingError",
+    "IndexNotWrittenError",
     "IndexUnusableError",
     "InvalidRequestError",
     "JobNotFoundError",
     "KeyConflictError",
+    "KnowledgeBaseMissingError",
     "MalformedBodyError",
     "MalformedHttpError",
     "MapMissingError",
@@ -268,6 +272,18 @@ class IndexLockedError(IndexUnusableError):
     """Values: ``path``, ``pid``."""
 
     code = "index_locked"
+
+
+class IndexNotWrittenError(IndexUnusableError):
+    """Values: ``path``, ``reason``."""
+
+    code = "index_not_written"
+
+
+class KnowledgeBaseMissingError(IndexUnusableError):
+    """Values: ``path``, ``files`` that the index holds."""
+
+    code = "knowledge_base_missing"
 
 
 class UnreadableFileError(OtvetError):

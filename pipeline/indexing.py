@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.embedders.deferred import DeferredEmbedder
-from pipeline.errors import IndexMissingError, IndexUnusableError
+from pipeline.errors import IndexMissingError, IndexUnusableError, KnowledgeBaseMissingError
 from pipeline.index import Index, Manifest
 from pipeline.ingest.build import BuildReport, build_collected
 from pipeline.ingest.collect import KnownFiles, collect
@@ -15,10 +15,12 @@ from pipeline.ingest.earlier import difference
 from pipeline.ingest.holdings import FileState, FileStatus, holdings
 from pipeline.ingest.manifest import made_like, make_manifest, spec_of
 from pipeline.ingest.survey import is_current, survey
+from pipeline.lazy import Lazy
 from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.settings import Settings
 from pipeline.stores import json_store
+from pipeline.stores.faults import writing
 from pipeline.stores.journal import JOURNAL, Journal
 from pipeline.stores.lock import index_lock
 
@@ -38,6 +40,10 @@ class EmbedderSource:
     id: str
     prefix_scheme: Literal["e5", "none"]
     load: Callable[[], Embedder]
+
+    def kept(self) -> EmbedderSource:
+        """The same, but loaded once however often it is asked for."""
+        return replace(self, load=Lazy(self.load).get)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +87,27 @@ def update_index(
 
     Raises:
         IndexLockedError: Another process is indexing.
+        IndexNotWrittenError: The disk is full or closed to writing; the old index is whole.
+        KnowledgeBaseMissingError: The folder of the documents that are in the index is gone.
         ModelMissingError: The embedder is not installed.
     """
     folder = settings.embeddings
     with index_lock(folder), Journal(folder / JOURNAL) as journal:
         previous = None if rebuild else _previous(settings)
         embedder = DeferredEmbedder(source.load, _known_spec(previous, source))
+        _check_knowledge_base(settings)
         known = KnownFiles(previous.manifest, previous.documents.values()) if previous else None
         collection = collect(settings.knowledge_base, known)
         if previous and make_manifest(collection, embedder.spec, settings.index) == previous.manifest:
-            json_store.remove_leftovers(folder)
+            with writing(folder):
+                json_store.remove_leftovers(folder)
             journal.remove()
             return None
         built = build_collected(
             collection, embedder, settings.index, progress, book=journal, previous=previous
         )
-        json_store.save(built.index, folder)
+        with writing(folder):
+            json_store.save(built.index, folder)
         journal.remove()
     return built.report
 
@@ -128,6 +139,18 @@ def index_is_current(settings: Settings, embedder: Embedder) -> bool:
     except IndexUnusableError:
         return False  # missing, damaged or made otherwise: build it
     return is_current(manifest, settings.knowledge_base, embedder.spec, settings.index)
+
+
+def _check_knowledge_base(settings: Settings) -> None:
+    """An absent folder is an empty one, but not where it held something: it may only be out of reach."""
+    if settings.knowledge_base.is_dir():
+        return
+    try:
+        manifest = json_store.read_manifest(settings.embeddings)
+    except IndexUnusableError:
+        return
+    if manifest.files:
+        raise KnowledgeBaseMissingError(path=settings.knowledge_base, files=len(manifest.files))
 
 
 def _previous(settings: Settings) -> Index | None:

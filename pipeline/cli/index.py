@@ -1,4 +1,4 @@
-"""``otvet index``: build the index of the knowledge base, or tell how it stands."""
+"""``otvet index``: build the index of the knowledge base, tell how it stands, or follow the folder."""
 
 from __future__ import annotations
 
@@ -9,21 +9,52 @@ import click
 from pipeline.cli import console
 
 if TYPE_CHECKING:
-    from pipeline.indexing import IndexStatus
+    from pipeline.indexing import EmbedderSource, IndexStatus
     from pipeline.ingest.build import BuildReport
     from pipeline.ingest.holdings import FileStatus
 
-__all__ = ["index", "run_index", "show_status"]
+__all__ = ["index", "run_index", "show_status", "watch"]
 
 
 def run_index(*, rebuild: bool, as_json: bool = False) -> None:
     """Bring the index up to date, and report every file that was left out."""
+    _show(_built(rebuild=rebuild), as_json=as_json)
+
+
+def watch(*, as_json: bool = False) -> None:
+    """Bring the index up to date after every change of the knowledge base, until Ctrl-C."""
+    from threading import Event
+
+    from pipeline import bootstrap
+    from pipeline.ingest.watch import follow
+
+    settings = console.settings()
+    source = bootstrap.embedder_source(settings).kept()
+    shown = False
+
+    def update() -> None:
+        nonlocal shown
+        report = _built(source=source)
+        if report is not None or not shown:
+            _show(report, as_json=as_json)
+        shown = True
+
+    console.say("index_watching", path=settings.knowledge_base, err=True)
+    try:
+        follow(settings.knowledge_base, update, console.report, Event())
+    except KeyboardInterrupt:
+        console.say("index_watch_end", err=True)
+
+
+def _built(*, rebuild: bool = False, source: EmbedderSource | None = None) -> BuildReport | None:
     from pipeline import bootstrap
 
     with console.progress_bars() as bars:
-        report = bootstrap.build(
-            console.settings(), rebuild=rebuild, progress=bars.task(console.tell("index_embedding"))
-        )
+        shown = bars.task(console.tell("index_embedding"))
+        return bootstrap.build(console.settings(), rebuild=rebuild, progress=shown, source=source)
+
+
+def _show(report: BuildReport | None, *, as_json: bool) -> None:
     if as_json:
         console.print_json({"current": True} if report is None else _report_json(report))
     elif report is None:
@@ -136,12 +167,15 @@ def _counts(status: IndexStatus) -> dict[str, Any]:
 @click.command(help=console.tell("index_help"))
 @click.option("--rebuild", is_flag=True, help=console.tell("index_option_rebuild"))
 @click.option("--status", is_flag=True, help=console.tell("index_option_status"))
+@click.option("--watch", "watching", is_flag=True, help=console.tell("index_option_watch"))
 @console.json_option
-def index(rebuild: bool, status: bool, as_json: bool) -> None:
-    """Build the index, or tell how it stands."""
-    if rebuild and status:
-        raise click.UsageError(console.tell("index_options_clash", options="--rebuild, --status"))
+def index(rebuild: bool, status: bool, watching: bool, as_json: bool) -> None:
+    """Build the index, tell how it stands, or follow the knowledge base."""
+    if rebuild + status + watching > 1:
+        raise click.UsageError(console.tell("index_options_clash", options="--rebuild, --status, --watch"))
     if status:
         show_status(as_json=as_json)
+    elif watching:
+        watch(as_json=as_json)
     else:
         run_index(rebuild=rebuild, as_json=as_json)

@@ -26,8 +26,10 @@ __all__ = ["JobBook", "Limits"]
 
 T = TypeVar("T")
 
-DECISION_S = 2.0
-"""Seconds that a caller waits to hear whether its question was refused; it nearly always takes less."""
+SEARCH_S = 10.0
+LINE_S = 2.0
+"""Seconds that a caller waits to hear whether its question was refused: for the search, which may have to wait
+for a core, and then for a place in the line, which takes longer only while the model loads."""
 
 RETRY_AFTER_S = 5
 
@@ -90,7 +92,7 @@ class JobBook(Generic[T]):
         with self._lock:
             self._forget()
             job = self._known(key) or self._begin(request, tag, key)
-        job.wait_decided(DECISION_S)
+        job.wait_decided(SEARCH_S, LINE_S)
         if refusal := job.refusal:
             raise refusal
         return job

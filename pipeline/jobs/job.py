@@ -130,10 +130,16 @@ class Job(Generic[T]):
                 texts += [source.title, source.link or "", source.file, source.quote, source.chunk_id]
         return sum(map(sys.getsizeof, texts))
 
-    def wait_decided(self, timeout_s: float) -> None:
-        """Return once the question is in the line, answered or refused; after the time it counts as taken."""
+    def wait_decided(self, search_s: float, line_s: float) -> None:
+        """Return once the question is in the line, answered or refused.
+
+        Args:
+            search_s: Seconds to wait for the sources at most.
+            line_s: Seconds to wait, after that, for a place in the line; then the question counts as taken.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._accepted or self.ended, timeout_s)
+            self._changed.wait_for(lambda: self._found or self._accepted or self.ended, search_s)
+            self._changed.wait_for(lambda: self._accepted or self.ended, line_s)
             self._accepted = self._accepted or not self.ended
 
     def follow(self, cancelled: Callable[[], bool]) -> Iterator[Event]:

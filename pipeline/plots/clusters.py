@@ -2,7 +2,7 @@
 
 HDBSCAN (Campello, Moulavi, Sander 2013) finds dense regions of any shape and leaves the points between
 them alone. It works on the three-dimensional projection: in hundreds of dimensions density says little
-(on 977 real passages 45 to 80 % were left alone there, 15 % here).
+(on 977 real passages 65 % were left alone there, 10 % here).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["NO_CLUSTER", "find_clusters"]
 NO_CLUSTER = -1
 _FEWEST_POINTS = 10
 _MIN_SIZE = 5
-_MIN_SAMPLES = 3  # more of them melt neighbouring topics into one
+_MIN_SAMPLES = 3  # with more of them more points are left alone
 _LARGEST_SHARE = 2  # a cluster of more than half of all points tells nothing: its parts are taken
 
 

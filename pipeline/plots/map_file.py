@@ -12,11 +12,12 @@ import orjson
 from pipeline.errors import IndexUnusableError, MapMissingError
 from pipeline.plots.map_data import MAP_FORMAT, Cluster, KnowledgeMap, Point, Watch, make_map
 from pipeline.stores import json_store
-from pipeline.stores.switch import READ_ONLY, write_durably
+from pipeline.stores.switch import write_durably
 
 __all__ = ["MAP", "current_map", "map_record", "read_map", "shows_current_index", "write_map"]
 
 MAP = "map.json"
+_NOT_KEPT = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC)
 
 
 def current_map(folder: Path, watch: Watch | None = None) -> KnowledgeMap:
@@ -42,7 +43,7 @@ def current_map(folder: Path, watch: Watch | None = None) -> KnowledgeMap:
         write_map(made, folder)
     except OSError as error:
         # Where nothing can be kept the map is still good for this once.
-        if error.errno not in (*READ_ONLY, errno.ENOSPC):
+        if error.errno not in _NOT_KEPT:
             raise
     return made
 

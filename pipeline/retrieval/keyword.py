@@ -42,21 +42,22 @@ def bm25(postings: Postings, terms: Sequence[QuestionTerm], *, k1: float = K1, b
         float32, shape (chunks,).
     """
     chunks = len(postings.lengths)
-    scores = np.zeros(chunks, dtype=np.float64)
+    scores = np.zeros(chunks, dtype=np.float32)
     if not chunks:
-        return scores.astype(np.float32)
-    norms = k1 * (1 - b + b * postings.lengths / max(float(postings.lengths.mean()), 1.0))
+        return scores
+    slope = np.float32(k1 * b / max(float(postings.lengths.mean()), 1.0))
+    norms = postings.lengths * slope + np.float32(k1 * (1 - b))
     for term in terms:
         parts = [_part(postings, norms, word, factor * term.weight, k1) for word, factor in term.found_as]
         if len(parts) == 1:
             rows, values = parts[0]
             scores[rows] += values
         elif parts:
-            best = np.zeros(chunks, dtype=np.float64)
+            best = np.zeros(chunks, dtype=np.float32)
             for rows, values in parts:
                 best[rows] = np.maximum(best[rows], values)
             scores += best
-    return scores.astype(np.float32)
+    return scores
 
 
 def coverage(postings: Postings, terms: Sequence[QuestionTerm], rows: Sequence[int]) -> FloatMatrix:
@@ -110,7 +111,8 @@ def _part(
     postings: Postings, norms: np.ndarray, word: str, weight: float, k1: float
 ) -> tuple[np.ndarray, np.ndarray]:
     rows, counts = _postings(postings, word)
-    return rows, weight * counts * (k1 + 1) / (counts + norms[rows])
+    frequencies = counts.astype(np.float32)
+    return rows, frequencies * np.float32(weight * (k1 + 1)) / (frequencies + norms[rows])
 
 
 def _postings(postings: Postings, word: str) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from typing import Self
 
 import numpy as np
 
+from pipeline.stores.faults import writing
 from pipeline.stores.token_store import QuantisedText
 from pipeline.types import FloatMatrix
 
@@ -50,7 +51,7 @@ class Journal:
         path: Made with the first record; what an earlier run left there is read.
 
     Raises:
-        OSError: The file cannot be read or written, or the disk is full; what is whole stays usable.
+        IndexNotWrittenError: The file cannot be written, or the disk is full; what is whole stays usable.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,7 +60,8 @@ class Journal:
         self._stream: io.FileIO | None = None
         self._end = 0
         if path.is_file():
-            self._read(self._opened())
+            with writing(path):
+                self._read(self._opened())
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +88,8 @@ class Journal:
         content = b"".join(parts)
         head = bytearray(_HEAD.pack(_MARK, 0, key, place.dimension, place.tokens))
         struct.pack_into("<I", head, 4, zlib.crc32(content, zlib.crc32(head[_CHECKED_FROM:])))
-        self._append(bytes(head) + content)
+        with writing(self._path):
+            self._append(bytes(head) + content)
         self._places[key] = place
 
     def vector(self, key: bytes) -> FloatMatrix:
@@ -111,7 +114,8 @@ class Journal:
     def flush(self) -> None:
         """Wait until everything is on the disk."""
         if self._stream is not None:
-            os.fsync(self._stream.fileno())
+            with writing(self._path):
+                os.fsync(self._stream.fileno())
 
     def close(self) -> None:
         """Close the file; it stays for the next run."""
@@ -123,7 +127,8 @@ class Journal:
         """Close and delete the file: its content is in the index now."""
         self.close()
         self._places.clear()
-        self._path.unlink(missing_ok=True)
+        with writing(self._path):
+            self._path.unlink(missing_ok=True)
 
     def _opened(self) -> io.FileIO:
         if self._stream is None:

@@ -6,23 +6,23 @@ never taken for one index (cases 20 and 21).
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
 
-from pipeline.errors import IndexDamagedError
+from pipeline.errors import IndexDamagedError, IndexUnusableError
 from pipeline.index import Index, Manifest
 from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.stores import records
 from pipeline.stores.cache import CachedIndex, read_cache, remove_other_caches, state_of, write_cache
 from pipeline.stores.encode import encode_chunks
+from pipeline.stores.faults import FULL, READ_ONLY
 from pipeline.stores.parts import (
     CHUNKS,
     DOCUMENTS,
@@ -37,7 +37,7 @@ from pipeline.stores.parts import (
     stamp,
     with_checksum,
 )
-from pipeline.stores.switch import READ_ONLY, commit, current, recover, stage
+from pipeline.stores.switch import MARKER, commit, current, recover, stage, unstage
 from pipeline.stores.token_store import GatheredTokens, QuantisedTokens
 from pipeline.text.embedded import TOPIC_CHARACTERS
 from pipeline.text.postings import chunk_postings
@@ -52,6 +52,9 @@ def save(index: Index, folder: Path) -> None:
     """Write an index over the old one; a crash at any point leaves the old or the new one whole.
 
     Call it within `pipeline.stores.lock.index_lock`.
+
+    Raises:
+        OSError: It could not be written; the old one is whole, and nothing is left beside it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     recover(folder)
@@ -65,12 +68,16 @@ def save(index: Index, folder: Path) -> None:
         records.manifest_record(index.manifest) | {"chunks": len(index.chunks), "checksums": sums},
         option=orjson.OPT_INDENT_2,
     )
-    stage(folder, contents)
     cache = _cache_folder(folder, index.manifest, sums[EMBEDDINGS])
-    if isinstance(index.tokens, QuantisedTokens | GatheredTokens):
-        cached = CachedIndex(index.vectors, index.text_vectors, index.tokens, index.postings)
-        write_cache(cache, cached, sums[EMBEDDINGS], state_of(folder / f"{EMBEDDINGS}.new"))
-    commit(folder, list(contents))
+    try:
+        stage(folder, contents)
+        if isinstance(index.tokens, QuantisedTokens | GatheredTokens):
+            cached = CachedIndex(index.vectors, index.text_vectors, index.tokens, index.postings)
+            write_cache(cache, cached, sums[EMBEDDINGS], state_of(folder / f"{EMBEDDINGS}.new"))
+        commit(folder, list(contents))
+    except OSError:
+        _take_back(folder, contents)
+        raise
     remove_other_caches(cache)
 
 
@@ -81,6 +88,19 @@ def remove_leftovers(folder: Path) -> None:
     remove_other_caches(_cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS]))
     for path in folder.glob("*.new"):
         path.unlink(missing_ok=True)
+
+
+def _take_back(folder: Path, names: Iterable[str]) -> None:
+    """Remove what a failed `save` has written: it may be what fills the disk."""
+    if (folder / MARKER).exists():
+        return  # the new files count already; whoever reads next finishes the switch
+    unstage(folder, (*names, MARKER))
+    try:
+        head = read_head(folder, None)
+        keep = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
+    except IndexUnusableError:
+        keep = folder / "cache" / "none"
+    remove_other_caches(keep)
 
 
 def read_manifest(folder: Path, expected: EmbedderSpec | None = None) -> Manifest:
@@ -222,7 +242,7 @@ def _rebuilt(
         write_cache(cache, cached, parts.checksum, state_of(path))
     except OSError as error:
         # Where the folder is read-only or full the copies stay in memory and are made at every start.
-        if error.errno not in (*READ_ONLY, errno.ENOSPC):
+        if error.errno not in (*READ_ONLY, *FULL):
             raise
     return cached
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.errors import IndexLockedError
+from pipeline.stores.faults import writing
 
 __all__ = ["index_lock"]
 
@@ -26,14 +27,17 @@ def index_lock(folder: Path) -> Iterator[None]:
 
     Raises:
         IndexLockedError: Another process, or another thread of this one, holds it.
+        IndexNotWrittenError: The folder cannot be written to.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / _NAME
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    with writing(path):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _try_lock(descriptor):
             raise IndexLockedError(path=path, pid=_holder(descriptor))
-        _write_holder(descriptor)
+        with writing(path):
+            _write_holder(descriptor)
         yield
     finally:
         os.close(descriptor)

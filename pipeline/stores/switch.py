@@ -10,18 +10,18 @@ A reader that finds the marker finishes steps 3 and 4, or, where it may not writ
 
 from __future__ import annotations
 
-import errno
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
-__all__ = ["MARKER", "READ_ONLY", "commit", "current", "recover", "stage", "write_durably"]
+from pipeline.stores.faults import READ_ONLY
+
+__all__ = ["MARKER", "commit", "current", "recover", "stage", "unstage", "write_durably"]
 
 MARKER = "switch.json"
-READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 _ATTEMPTS = 20  # Windows refuses to replace a file while another process reads it
 
 
@@ -30,6 +30,12 @@ def stage(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, data in contents.items():
         write_durably(folder / f"{name}.new", data)
     _flush_folder(folder)
+
+
+def unstage(folder: Path, names: Iterable[str]) -> None:
+    """Take step 1 back; only where step 2 was not done."""
+    for name in names:
+        (folder / f"{name}.new").unlink(missing_ok=True)
 
 
 def commit(folder: Path, names: Sequence[str]) -> None:

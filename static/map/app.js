@@ -2,11 +2,15 @@
 
 import { read } from "../js/api.js";
 import { byId } from "../js/dom.js";
-import { currentLanguage, use } from "../js/i18n.js";
+import { currentLanguage, t, use } from "../js/i18n.js";
 import { remember } from "../js/memory.js";
 import { show } from "./view.js";
 
-const speak = async (language) => use(language, await read(`/static/map/${language}.json`));
+async function speak(language) {
+  use(language, await read(`/static/map/${language}.json`));
+  document.title = `Otvet: ${t("title")}`;
+}
+
 const ask = (question) => read(`/map/question?q=${encodeURIComponent(question)}`);
 const address = (id) => `/source/${encodeURIComponent(id)}#passage`;
 

@@ -71,13 +71,13 @@ export function layout(data, view, { ink, paper }, name) {
 
 function labelled(data, view, { ink, paper }, name) {
   const taken = [];
-  const free = ({ flat: [x, y] }) => view.deep || taken.every(([left, low]) => Math.abs(x - left) > 0.2 || Math.abs(y - low) > 0.1);
+  const free = ({ flat: [x, y] }) => view.deep || taken.every(([left, low]) => Math.abs(x - left) > 0.3 || Math.abs(y - low) > 0.1);
   const made = [];
   for (const cluster of data.clusters.slice(0, LABELS)) {
     if (!free(cluster)) continue;
     taken.push(cluster.flat);
     const [x, y, z] = view.deep ? cluster.deep : cluster.flat;
-    made.push({ x, y, ...(view.deep ? { z } : {}), text: name(cluster.number).map(plain).slice(0, view.deep ? 1 : 3).join("<br>"), showarrow: false, font: { size: 11, color: ink }, bgcolor: paper, opacity: 0.8, borderpad: 1 });
+    made.push({ x, y, ...(view.deep ? { z } : {}), text: name(cluster.number).map(plain).slice(0, view.deep ? 1 : 3).join("<br>"), showarrow: false, font: { size: 11, color: ink }, bgcolor: `${paper}90`, borderpad: 1 });
   }
   return made;
 }

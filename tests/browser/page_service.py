@@ -108,9 +108,11 @@ class PageService:
 
 
 @contextmanager
-def serve_really(kind: str, service: PageService, port: int = 0) -> Iterator[str]:
+def serve_really(
+    kind: str, service: PageService, port: int = 0, settings: Settings | None = None
+) -> Iterator[str]:
     """Run ``kind`` ("fastapi" or "flask") in a thread, on a free port unless told; yields its address."""
-    settings = Settings()
+    settings = settings or Settings()
     bound = listen("127.0.0.1", port)
     server: FastapiServer | FlaskServer
     if kind == "fastapi":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sqlite3
 from pathlib import Path
@@ -54,6 +55,11 @@ class Home:
             assert report.tokens == expected.report.tokens
             assert report.shortened_topics == expected.report.shortened_topics
         return report, [text for _, text in embedder.seen]
+
+
+@pytest.fixture(autouse=True)
+def no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

@@ -322,7 +322,8 @@ def test_the_old_are_forgotten_by_age():
 
 def test_a_decision_that_takes_long_is_told_later(service, monkeypatch):
     """While the model loads, the id comes all the same; how it went is then a matter of the job."""
-    monkeypatch.setattr(book_module, "DECISION_S", 0.01)
+    monkeypatch.setattr(book_module, "SEARCH_S", 0.01)
+    monkeypatch.setattr(book_module, "LINE_S", 0.01)
     book = JobBook(service)
     job = book.submit(AskRequest("?"), "tag")
     assert (job.view().state, job.view().place) == ("queued", None)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.plots import neighbours
@@ -56,6 +56,7 @@ def test_equal_rows_are_one():
     assert list(found.counts) == [2, 2]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([(1.0, 0.0), (0.0, 1.0), (0.6, 0.8)]), max_size=12))
 def test_every_row_finds_its_place(rows):
     vectors = np.array(rows, dtype=np.float32).reshape(len(rows), 2)

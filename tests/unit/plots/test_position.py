@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_map import a_map, a_source
 
@@ -43,6 +43,7 @@ def test_weights_by_hand():
     assert membership([0.2, 0.2, 1.2]).tolist() == pytest.approx([0.5, 0.5, 0.0], abs=1e-9)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 2), min_size=1, max_size=20))
 def test_weights_are_shares_that_fall_with_distance(distances):
     weights = membership(distances)
