@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 SEARCH_S = 10.0
 LINE_S = 2.0
-"""Seconds that a caller waits to hear whether its question was refused: for the search, which may have to wait
-for a core, and then for a place in the line, which takes longer only while the model loads."""
+"""Seconds that a caller waits to hear whether its question was refused: for the search, which may have to
+wait for a core, and then for a place in the line, which takes longer only while the model loads."""
 
 RETRY_AFTER_S = 5
 

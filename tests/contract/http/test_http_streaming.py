@@ -85,7 +85,7 @@ def test_a_full_line_told_in_mid_stream_says_when_to_come_back(start):
     answered = start(service).ask({"question": "отпуск", "use_RAG": True}, "/ask/stream")
     assert answered.status == 200
     assert answered.body.startswith(b"event: sources\n")
-    assert b"event: error\nretry: 3000\ndata: {\"error\":\"busy\"" in answered.body
+    assert b'event: error\nretry: 3000\ndata: {"error":"busy"' in answered.body
 
 
 def test_events_that_stop_without_an_end_are_told_from_an_answer(start):
