@@ -46,7 +46,7 @@ def bm25(postings: Postings, terms: Sequence[QuestionTerm], *, k1: float = K1, b
     if not chunks:
         return scores
     slope = np.float32(k1 * b / max(float(postings.lengths.mean()), 1.0))
-    norms = postings.lengths * slope + np.float32(k1 * (1 - b))
+    norms = postings.lengths.astype(np.float32) * slope + np.float32(k1 * (1 - b))
     for term in terms:
         parts = [_part(postings, norms, word, factor * term.weight, k1) for word, factor in term.found_as]
         if len(parts) == 1:
