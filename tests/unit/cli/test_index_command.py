@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from word_embedder import WordEmbedder
 
 from pipeline import bootstrap
 from pipeline.cli.main import main
+from pipeline.errors import IndexLockedError, OtvetError
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +95,30 @@ def test_rebuild_and_status_do_not_go_together(home: Path) -> None:
     with pytest.raises(SystemExit) as caught:
         run(home, "index", "--status", "--rebuild")
     assert caught.value.code == 2
+
+
+def test_watching_reports_every_run_and_ends_with_ctrl_c(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def follow(
+        folder: Path,
+        update: Callable[[], object],
+        failed: Callable[[OtvetError], None],
+        stop: object,
+    ) -> None:
+        update()
+        update()
+        (folder / "a.md").write_text("# Отпуск\n\nОтпуск — 31 день.\n", "utf-8")
+        update()
+        failed(IndexLockedError(path="x", pid=1))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.ingest.watch.follow", follow)
+    run(home, "index", "--watch")
+    out, err = capsys.readouterr()
+    assert out.count("Файлов найдено: 3") == 2
+    assert "закодировано: 1, взято готовых: 1" in out
+    assert "актуален" not in out
+    assert "Слежу за папкой" in err
+    assert "PID 1" in err
+    assert "Слежение закончено" in err
