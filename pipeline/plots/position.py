@@ -1,8 +1,8 @@
 """Where a question lies on the map: among the passages that the search finds for it.
 
-The weights are those by which UMAP itself places a new point (its ``transform`` starts from the mean of
-the neighbours, weighted by the fuzzy membership of McInnes et al. 2018, algorithm 3), so no fitted model
-has to be kept.
+The weights are those by which UMAP itself begins to place a new point (the fuzzy membership of McInnes et
+al. 2018, algorithm 3), so no fitted model has to be kept. The place is the geometric median, not the mean:
+one passage found far off would pull a mean into the empty middle, where nothing is.
 """
 
 from __future__ import annotations
@@ -18,10 +18,19 @@ from pipeline.plots.map_data import KnowledgeMap
 from pipeline.ports import Service
 from pipeline.types import AskRequest, Language, Source
 
-__all__ = ["NEAREST", "Place", "find_place", "membership", "place_among", "question_request"]
+__all__ = [
+    "NEAREST",
+    "Place",
+    "find_place",
+    "geometric_median",
+    "membership",
+    "place_among",
+    "question_request",
+]
 
 NEAREST = 8
 _ROUNDS = 64
+_CLOSEST = 1e-6  # a place the middle falls on must not divide by zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +84,7 @@ def place_among(shown: KnowledgeMap, question: str, sources: Sequence[Source]) -
         return Place(question, None, None, tuple(sources))
     weights = membership([1 - closeness for _, closeness in found])
     flat, deep = (
-        tuple(np.round(weights @ np.array(places, dtype=np.float64), 4).tolist())
+        tuple(np.round(geometric_median(np.array(places, dtype=np.float64), weights), 4).tolist())
         for places in ([point.flat for point, _ in found], [point.deep for point, _ in found])
     )
     return Place(question, flat, deep, tuple(sources))
@@ -98,6 +107,21 @@ def membership(distances: Sequence[float]) -> NDArray[np.float64]:
             low = middle
     weights = np.exp(-gaps / high)
     return np.asarray(weights / weights.sum())
+
+
+def geometric_median(places: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The point from which the weighted distances to all places sum to the least (Weiszfeld 1937).
+
+    Args:
+        places: float64, shape (places, dimensions).
+        weights: float64, shape (places,), above 0 or 0, sum above 0.
+    """
+    middle = weights @ places / weights.sum()
+    for _ in range(_ROUNDS):
+        distances = np.maximum(np.linalg.norm(places - middle, axis=1), _CLOSEST)
+        pulls = weights / distances
+        middle = pulls @ places / pulls.sum()
+    return np.asarray(middle)
 
 
 def _closeness(source: Source) -> float:

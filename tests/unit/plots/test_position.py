@@ -3,12 +3,20 @@
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_map import a_map, a_source
 
-from pipeline.plots.position import NEAREST, find_place, membership, place_among, question_request
+from pipeline.plots.position import (
+    NEAREST,
+    find_place,
+    geometric_median,
+    membership,
+    place_among,
+    question_request,
+)
 from pipeline.types import Answer, Reply
 
 
@@ -29,6 +37,18 @@ def test_far_passages_hardly_pull():
     place = place_among(a_map(), "вопрос", [*near, a_source(3, 0.3)])
     assert place.flat is not None
     assert math.dist(place.flat, (0.0, 0.0)) < 0.15
+
+
+def test_a_few_far_passages_do_not_pull_it_into_the_empty_middle():
+    """Three of five lie in one place: the mean would be two fifths of the way, the median stays."""
+    places = np.array([[0, 0], [0, 0], [0, 0], [10, 0], [0, 10]], dtype=np.float64)
+    assert geometric_median(places, np.full(5, 0.2)).tolist() == pytest.approx([0, 0], abs=1e-3)
+
+
+def test_the_median_of_a_triangle_sees_its_sides_alike():
+    """Of an equilateral triangle it is the centre."""
+    places = np.array([[0, 0], [2, 0], [1, math.sqrt(3)]])
+    assert geometric_median(places, np.ones(3)).tolist() == pytest.approx([1, 1 / math.sqrt(3)])
 
 
 def test_passages_that_are_not_on_the_map():
