@@ -86,8 +86,7 @@ def remove_leftovers(folder: Path) -> None:
     recover(folder)
     head = read_head(folder, None)
     remove_other_caches(_cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS]))
-    for path in folder.glob("*.new"):
-        path.unlink(missing_ok=True)
+    unstage(folder, (CHUNKS, DOCUMENTS, EMBEDDINGS, MANIFEST, MARKER))
 
 
 def _take_back(folder: Path, names: Iterable[str]) -> None:
