@@ -15,11 +15,15 @@ from pipeline.answer.citations import Checked, checked_statements
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.markers import write_markers, write_quote
 from pipeline.answer.orders import gives_orders
-from pipeline.answer.support import CitedSource, Similarity, content_terms, shared
+from pipeline.answer.support import CitedSource, Passage, Similarity, content_terms, shared
+from pipeline.answer.units import split_units, widened
 from pipeline.text.language import detect_language
-from pipeline.types import Answer, Citation, Evidence, EvidenceSentence, Language, Mark
+from pipeline.types import Answer, Chunk, Citation, Evidence, EvidenceSentence, Language, Mark
 
 __all__ = ["compose"]
+
+LONGEST_QUOTE = 500
+"""Characters beyond which a sentence is quoted without its neighbours."""
 
 ALREADY_SAID = 0.9
 """Share of a sentence's content words in the answer from which quoting it adds nothing."""
@@ -112,12 +116,20 @@ def _behind(
     if not passages:
         return None
     n = max(passages, key=lambda n: (shared(claim, passages[n].terms), -n))
-    chunk, passage = sources[n].chunk, passages[n]
-    own = EvidenceSentence(n, chunk, passage.start, passage.end, 0.0)
-    return next(
-        (q for q in quotes if q.source == n and q.start <= own.start and own.end <= q.end),
-        own,
-    )
+    own = _standing_alone(n, sources[n].chunk, passages[n])
+    return next((q for q in quotes if q.source == n and q.start <= own.start and own.end <= q.end), own)
+
+
+def _standing_alone(n: int, chunk: Chunk, passage: Passage) -> EvidenceSentence:
+    """A sentence with what it needs to be understood: the list it announces, the sentence it leans on."""
+    units = split_units(chunk.text)
+    place = next((at for at, unit in enumerate(units) if unit.start <= passage.start < unit.end), None)
+    if place is not None:
+        first, last = widened(chunk.text, units, place)
+        start, end = units[first].start, units[last].end
+        if end - start <= LONGEST_QUOTE and not gives_orders(chunk.text[start:end]):
+            return EvidenceSentence(n, chunk, start, end, 0.0)
+    return EvidenceSentence(n, chunk, passage.start, passage.end, 0.0)
 
 
 def _quoted(statement: Checked, quote: EvidenceSentence) -> Checked:

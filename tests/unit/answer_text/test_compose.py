@@ -67,6 +67,14 @@ def test_a_dropped_or_added_negation_gives_way_to_the_source(written: str, sourc
     assert compose(written, evidence(source), "ru").text == source.replace(".", " [1].")
 
 
+def test_a_sentence_that_announces_a_list_brings_it_along() -> None:
+    text = "Для оформления отпуска сотрудника нужны:\n- заявление\n- приказ"
+    answer = compose(
+        "Для оформления отпуска сотрудника нужны 45 справок [1].", evidence(text, best=["- приказ"]), "ru"
+    )
+    assert answer.text == "Для оформления отпуска сотрудника нужны [1]:\n- заявление\n- приказ"
+
+
 def test_a_strange_fact_that_nothing_can_replace_is_marked_and_the_outcome_is_partial() -> None:
     """The source is in another language: its own words would not be an answer."""
     english = "Hold the RESET button for ten seconds to restore the settings."
