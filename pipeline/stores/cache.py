@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pipeline.index import Postings
 from pipeline.stores.switch import write_durably
-from pipeline.stores.token_store import PackedTokens, QuantisedTokens, scales_of
+from pipeline.stores.token_store import PackedTokens, QuantisedTokens
 from pipeline.types import FloatMatrix
 
 __all__ = ["CachedIndex", "FileState", "read_cache", "remove_other_caches", "state_of", "write_cache"]
@@ -148,7 +148,7 @@ def _arrays(content: CachedIndex) -> dict[str, NDArray[Any]]:
 
 
 def _write_tokens(folder: Path, tokens: PackedTokens, dimension: int) -> None:
-    """Write the tokens chunk by chunk: together they may be larger than the memory."""
+    """Write the tokens piece by piece: together they may be larger than the memory."""
     count = int(tokens.offsets[-1])
     shapes: dict[str, tuple[str, tuple[int, ...]]] = {
         "token_values": ("|i1", (count, dimension)),
@@ -162,10 +162,9 @@ def _write_tokens(folder: Path, tokens: PackedTokens, dimension: int) -> None:
             head = {"descr": kind, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(stream, head)
             streams.append(stream)
-        for row in range(len(tokens)):
-            values, spans = tokens.quantised(row)
-            for stream, array in zip(streams, (values, spans, scales_of(values)), strict=True):
-                stream.write(np.ascontiguousarray(array).tobytes())
+        for block in tokens.blocks(0, len(tokens)):
+            for stream, array in zip(streams, block, strict=True):
+                stream.write(np.ascontiguousarray(array).data)
 
 
 def _flush(path: Path) -> None:

@@ -119,7 +119,11 @@ def encode_chunks(
         for row, place in enumerate(places):
             rows[row] = place.vector()
     offsets = starts_of([whole.count() for whole in wholes])
-    tokens = GatheredTokens(offsets, lambda row: wholes[row].tokens())
+    known_rows = np.array(
+        [whole.row if isinstance(whole, KnownChunk) else -1 for whole in wholes], dtype=np.int64
+    )
+    source = known.tokens if known is not None else None
+    tokens = GatheredTokens(offsets, lambda row: wholes[row].tokens(), source, known_rows)
     return ChunkVectors(vectors, text_vectors, tokens, int(offsets[-1]), encoded)
 
 

@@ -6,7 +6,7 @@ only error is rounding (cosine with the original above 0.999 for the embedders i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +20,7 @@ __all__ = [
     "PackedTokens",
     "QuantisedText",
     "QuantisedTokens",
+    "TokenBlock",
     "pack_tokens",
     "quantise",
     "scales_of",
@@ -28,6 +29,11 @@ __all__ = [
 
 QuantisedText = tuple[NDArray[np.int8], IntMatrix]
 """Bytes (tokens, dimension) and spans (tokens, 2) of one chunk."""
+
+TokenBlock = tuple[NDArray[np.int8], IntMatrix, NDArray[np.float32]]
+"""Bytes (tokens, dimension), spans (tokens, 2) and scales (tokens,) of some tokens in a row."""
+
+_BLOCK = 16384  # tokens
 
 
 def quantise(vectors: FloatMatrix) -> NDArray[np.int8]:
@@ -55,6 +61,10 @@ class PackedTokens(Protocol):
 
     def quantised(self, row: int) -> QuantisedText:
         """The bytes and spans of a chunk."""
+        ...
+
+    def blocks(self, first: int, after: int) -> Iterator[TokenBlock]:
+        """The tokens of the chunks ``first`` to ``after - 1`` in order, in pieces of a bounded size."""
         ...
 
 
@@ -89,6 +99,13 @@ class QuantisedTokens:
         begin, end = self._range(row)
         return self.values[begin:end], self.spans[begin:end]
 
+    def blocks(self, first: int, after: int) -> Iterator[TokenBlock]:
+        """See `PackedTokens`."""
+        end = int(self.offsets[after])
+        for begin in range(int(self.offsets[first]), end, _BLOCK):
+            piece = slice(begin, min(begin + _BLOCK, end))
+            yield self.values[piece], self.spans[piece], self.scales[piece]
+
     def _range(self, row: int) -> tuple[int, int]:
         if not 0 <= row < len(self):
             raise IndexError(row)
@@ -97,15 +114,19 @@ class QuantisedTokens:
 
 @dataclass(frozen=True, slots=True)
 class GatheredTokens:
-    """A `PackedTokens` whose rows lie in different places and are fetched one by one.
+    """A `PackedTokens` whose rows lie in different places.
 
     Attributes:
         offsets: int64, shape (chunks + 1,): where each chunk's tokens would begin if joined.
         fetch: Row -> its bytes and spans.
+        known: Tokens of other chunks, some of which come again here.
+        known_rows: int64, shape (chunks,): the row in ``known`` of the same chunk, or -1.
     """
 
     offsets: NDArray[np.int64]
     fetch: Callable[[int], QuantisedText]
+    known: PackedTokens | None
+    known_rows: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -120,6 +141,23 @@ class GatheredTokens:
         if not 0 <= row < len(self):
             raise IndexError(row)
         return self.fetch(row)
+
+    def blocks(self, first: int, after: int) -> Iterator[TokenBlock]:
+        """See `PackedTokens`. Known chunks that follow each other are taken together."""
+        # Where a row does not follow, in ``known``, on the row before it.
+        breaks = first + 1 + np.flatnonzero(np.diff(self.known_rows[first:after]) != 1)
+        row = first
+        while row < after:
+            source = int(self.known_rows[row])
+            if source < 0 or self.known is None:
+                values, spans = self.fetch(row)
+                yield values, spans, scales_of(values)
+                row += 1
+                continue
+            place = int(np.searchsorted(breaks, row, side="right"))
+            end = int(breaks[place]) if place < len(breaks) else after
+            yield from self.known.blocks(source, source + end - row)
+            row = end
 
 
 def pack_tokens(texts: Sequence[QuantisedText], dimension: int) -> QuantisedTokens:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.stores.token_store import pack_tokens, quantise
+from pipeline.stores.token_store import GatheredTokens, pack_tokens, quantise, starts_of
 
 
 def rows(count: int, dimension: int = 384) -> np.ndarray:
@@ -42,3 +42,34 @@ def test_texts_without_tokens_and_zero_rows() -> None:
     assert len(pack_tokens([], 4)) == 0
     with pytest.raises(IndexError):
         store[2]
+
+
+def test_blocks_give_the_tokens_in_order_wherever_they_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.stores.token_store._BLOCK", 3)
+    lengths = [2, 0, 5, 4, 1]
+    texts = []
+    for number, length in enumerate(lengths):
+        spans = np.arange(2 * length, dtype=np.int32).reshape(-1, 2)
+        texts.append((quantise(rows(length + 1, 8)[:length] * (number + 1)), spans))
+    known = pack_tokens(texts, 8)
+    own = (quantise(rows(3, 8)), np.zeros((3, 2), np.int32))
+    # Known rows 2, 3, then one of its own, then 0, 1, 4, 4.
+    sources = [2, 3, -1, 0, 1, 4, 4]
+    gathered = [own if source < 0 else texts[source] for source in sources]
+    store = GatheredTokens(
+        starts_of([len(values) for values, _ in gathered]),
+        lambda row: gathered[row],
+        known,
+        np.array(sources),
+    )
+    expected = pack_tokens(gathered, 8)
+    for tokens in (store, expected):
+        blocks = list(tokens.blocks(0, len(sources)))
+        for part, name in enumerate(("values", "spans", "scales")):
+            assert np.array_equal(np.concatenate([block[part] for block in blocks]), getattr(expected, name))
+        assert max(len(values) for values, _, _ in blocks) <= 3
+    for row in range(len(sources)):
+        assert np.array_equal(store[row].vectors, expected[row].vectors)
+        assert np.array_equal(store[row].spans, expected[row].spans)
+    with pytest.raises(IndexError):
+        store[7]
