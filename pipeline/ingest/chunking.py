@@ -8,6 +8,7 @@ between characters that a person sees (graphemes).
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -89,7 +90,7 @@ class Chunker:
             ranges.setdefault(chunk.document_id, []).append((chunk.start, chunk.end))
         dropped = 0
         for document in documents:
-            covered = ranges.get(document.id, [])
+            covered = sorted(ranges.get(document.id, []))
             for block in document.blocks:
                 for start, end in _uncovered(block, covered):
                     piece = document.text[start:end].strip()
@@ -212,14 +213,16 @@ def _packed(units: Sequence[_Unit], first: int, target: int, budget: int) -> int
     return after
 
 
-def _uncovered(block: Block, covered: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _uncovered(block: Block, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Stretches of a block without a chunk; ``covered`` is sorted, and no chunk begins before its block."""
     position = block.start
-    for start, end in sorted(covered):
-        if start >= block.end or end <= position:
-            continue
+    for place in range(bisect_left(covered, (block.start, 0)), len(covered)):
+        start, end = covered[place]
+        if start >= block.end:
+            break
         if start > position:
             yield position, start
-        position = end
+        position = max(position, end)
     if position < block.end:
         yield position, block.end
 

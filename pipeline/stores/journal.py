@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ JOURNAL = "encoded.journal"
 
 _HEAD = struct.Struct("<4sI32sIi")
 _MARK = b"OVJ1"
+_FLUSH_S = 1.0
 _CHECKED_FROM = 8  # the mark and the checksum itself are not checked by it
 
 
@@ -59,6 +61,7 @@ class Journal:
         self._places: dict[bytes, _Place] = {}
         self._stream: io.FileIO | None = None
         self._end = 0
+        self._flushed = 0.0
         if path.is_file():
             with writing(path):
                 self._read(self._opened())
@@ -112,10 +115,11 @@ class Journal:
         return max(self._places[key].tokens, 0)
 
     def flush(self) -> None:
-        """Wait until everything is on the disk."""
-        if self._stream is not None:
+        """Wait until everything is on the disk; not more often than a loss of power can matter."""
+        if self._stream is not None and time.monotonic() - self._flushed >= _FLUSH_S:
             with writing(self._path):
                 os.fsync(self._stream.fileno())
+            self._flushed = time.monotonic()
 
     def close(self) -> None:
         """Close the file; it stays for the next run."""
