@@ -25,6 +25,7 @@ from pipeline.stores.live import LiveIndex
 if TYPE_CHECKING:
     from pipeline.indexing import EmbedderSource, IndexStatus
     from pipeline.ingest.build import BuildReport
+    from pipeline.ingest.sources.fetch import FetchReport
     from pipeline.ingest.tokens import BlockSize
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "create_generator",
     "create_service",
     "embedder_source",
+    "fetch",
     "index_is_current",
     "index_status",
     "models_in_force",
@@ -164,6 +166,21 @@ def build(
 
     chosen = source or embedder_source(settings)
     return update_index(settings, chosen, rebuild=rebuild, progress=progress)
+
+
+def fetch(settings: Settings, progress: Progress | None = None) -> FetchReport:
+    """Bring what ``sources.toml`` names into the knowledge base; the only time indexing uses a network.
+
+    Raises:
+        IndexNotWrittenError: The knowledge base cannot be written to.
+        SettingsError: ``sources.toml`` is wrong.
+        ExtraMissingError: A database needs a package that is not installed.
+    """
+    from pipeline.ingest.sources.fetch import fetch_sources
+    from pipeline.stores.faults import writing
+
+    with writing(settings.knowledge_base):
+        return fetch_sources(settings.knowledge_base, progress=progress)
 
 
 def index_status(settings: Settings) -> IndexStatus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["index", "run_index", "show_status", "watch"]
 
 
-def run_index(*, rebuild: bool, as_json: bool = False) -> None:
+def run_index(*, rebuild: bool, fetching: bool = False, as_json: bool = False) -> None:
     """Bring the index up to date, and report every file that was left out."""
-    _show(_built(rebuild=rebuild), as_json=as_json)
+    fetched = _fetched(say=not as_json) if fetching else {}
+    _show(_built(rebuild=rebuild), as_json=as_json, more=fetched)
 
 
 def watch(*, as_json: bool = False) -> None:
@@ -54,9 +56,31 @@ def _built(*, rebuild: bool = False, source: EmbedderSource | None = None) -> Bu
         return bootstrap.build(console.settings(), rebuild=rebuild, progress=shown, source=source)
 
 
-def _show(report: BuildReport | None, *, as_json: bool) -> None:
+def _fetched(*, say: bool) -> dict[str, Any]:
+    """Fetch what ``sources.toml`` names; what that came to, for JSON."""
+    from pipeline import bootstrap
+
+    with console.progress_bars() as bars:
+        report = bootstrap.fetch(console.settings(), bars.task(console.tell("index_fetching")))
+    failed = {source: why.text(console.language()) for source, why in report.failed.items()}
+    if say:
+        console.say(
+            "index_fetched",
+            changed=len(report.changed),
+            unchanged=len(report.unchanged),
+            failed=len(failed),
+            removed=len(report.removed),
+        )
+        for source, why in failed.items():
+            console.say("index_fetch_failed", source=source, reason=why)
+    found = {"changed": report.changed, "unchanged": report.unchanged, "failed": failed}
+    return {"fetched": found | {"removed": report.removed}}
+
+
+def _show(report: BuildReport | None, *, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
     if as_json:
-        console.print_json({"current": True} if report is None else _report_json(report))
+        told = {"current": True} if report is None else _report_json(report)
+        console.print_json({**(more or {}), **told})
     elif report is None:
         console.say("index_current")
     else:
@@ -167,15 +191,17 @@ def _counts(status: IndexStatus) -> dict[str, Any]:
 @click.command(help=console.tell("index_help"))
 @click.option("--rebuild", is_flag=True, help=console.tell("index_option_rebuild"))
 @click.option("--status", is_flag=True, help=console.tell("index_option_status"))
+@click.option("--fetch", "fetching", is_flag=True, help=console.tell("index_option_fetch"))
 @click.option("--watch", "watching", is_flag=True, help=console.tell("index_option_watch"))
 @console.json_option
-def index(rebuild: bool, status: bool, watching: bool, as_json: bool) -> None:
+def index(rebuild: bool, status: bool, fetching: bool, watching: bool, as_json: bool) -> None:
     """Build the index, tell how it stands, or follow the knowledge base."""
-    if rebuild + status + watching > 1:
-        raise click.UsageError(console.tell("index_options_clash", options="--rebuild, --status, --watch"))
+    if (rebuild or fetching) + status + watching > 1:
+        names = "--rebuild, --fetch | --status | --watch"
+        raise click.UsageError(console.tell("index_options_clash", options=names))
     if status:
         show_status(as_json=as_json)
     elif watching:
         watch(as_json=as_json)
     else:
-        run_index(rebuild=rebuild, as_json=as_json)
+        run_index(rebuild=rebuild, fetching=fetching, as_json=as_json)

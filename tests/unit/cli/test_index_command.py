@@ -12,7 +12,9 @@ from word_embedder import WordEmbedder
 
 from pipeline import bootstrap
 from pipeline.cli.main import main
-from pipeline.errors import IndexLockedError, OtvetError
+from pipeline.errors import IndexLockedError, OtvetError, UnreadableFileError
+from pipeline.ingest.reasons import reason
+from pipeline.ingest.sources.download import Download
 
 
 @pytest.fixture(autouse=True)
@@ -122,3 +124,29 @@ def test_watching_reports_every_run_and_ends_with_ctrl_c(
     assert "Слежу за папкой" in err
     assert "PID 1" in err
     assert "Слежение закончено" in err
+
+
+def test_fetching_comes_first_and_only_when_asked_for(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def answer(url: str, _: object) -> Download:
+        asked.append(url)
+        if "bad" in url:
+            raise UnreadableFileError(file=url, reason=reason("fetch", "404"))
+        return Download(b"<h1>Rules</h1><p>Be on time.</p>", "text/html", "")
+
+    monkeypatch.setattr("pipeline.ingest.sources.fetch.download", answer)
+    declared = '[[url]]\nurl = "https://example.org/rules.html"\n[[url]]\nurl = "https://example.org/bad"\n'
+    (home / "knowledge_base" / "sources.toml").write_text(declared, "utf-8")
+    run(home, "index")
+    assert asked == []
+    out = said(home, capsys, "index", "--fetch")
+    assert "новых и изменённых 1, прежних 0, не загружено 1, убрано 0" in out
+    assert "не загружен https://example.org/bad: адрес не загрузился (404)" in out
+    assert "Прочитано файлов: 1." in out
+    report = json.loads(said(home, capsys, "index", "--fetch", "--json"))
+    assert report["current"] is True
+    assert report["fetched"]["unchanged"] == ["fetched/example_org_rules.html"]
+    assert list(report["fetched"]["failed"]) == ["https://example.org/bad"]
