@@ -18,13 +18,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psutil
-from load_clients import Caller, Tally
+from load_clients import Caller
+from load_report import Report, Tally, milliseconds, percentile
 from load_server import BREAK, GENERATORS, object_name
 
 HERE = Path(__file__).resolve().parent
@@ -49,25 +49,6 @@ class Server:
         return float(self.process.memory_info().rss) / (1 << 20)
 
 
-@dataclass
-class Report:
-    """What was found: ``figures`` for the table, ``failures`` for whatever breaks a promise."""
-
-    figures: dict[str, Any] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
-    slow: list[str] = field(default_factory=list)
-
-    def must(self, fact: bool, promise: str) -> None:
-        """A promise that holds on any machine."""
-        if not fact:
-            self.failures.append(promise)
-
-    def should(self, fact: bool, promise: str) -> None:
-        """A promise about time, which a machine busy with other things may break."""
-        if not fact:
-            self.slow.append(promise)
-
-
 def main() -> int:
     """Run all phases; 0 when every promise was kept."""
     arguments = _arguments()
@@ -78,11 +59,10 @@ def main() -> int:
         _memory(server, arguments, report)
         _leavers(server, arguments, alone, report)
         _broken(server, report)
-    report.figures["failures"], report.figures["slow"] = report.failures, report.slow
-    _print(report)
+    good = report.close()
     if arguments.json:
         arguments.json.write_text(json.dumps(report.figures, ensure_ascii=False, indent=2), encoding="utf-8")
-    return 1 if report.failures or (report.slow and arguments.strict) else 0
+    return 0 if good and not (report.slow and arguments.strict) else 1
 
 
 def _arguments() -> argparse.Namespace:
@@ -126,11 +106,11 @@ def _alone(server: Server, report: Report) -> float:
     caller = Caller(server.port, 0)
     for _ in range(5):
         caller.once("ask")
-    _add(report, "alone", caller.tally)
+    report.add("alone", caller.tally)
     caller.leave()
     times = caller.tally.seconds.get("ask", [])
     median = statistics.median(times) if times else 0.0
-    report.figures["answer_alone_s"] = round(median, 3)
+    report.note("answer_alone_s", round(median, 3))
     return median
 
 
@@ -141,14 +121,11 @@ def _together(server: Server, arguments: argparse.Namespace, report: Report) -> 
     with _watching(server, arguments.seconds) as busy:
         until = time.monotonic() + arguments.seconds
         tally = _crowd(server, arguments.clients, lambda caller: caller.run(until, KINDS))
-    _add(report, "together", tally)
-    for name, times in (("health_idle_ms", idle), ("health_busy_ms", busy)):
-        report.figures[name] = {"asked": len(times)} | {
-            part: round(_percentile(times, share) * 1000, 1)
-            for part, share in (("p50", 50), ("p99", 99), ("max", 100))
-        }
+    report.add("together", tally)
+    report.note("health_idle_ms", milliseconds(idle))
+    report.note("health_busy_ms", milliseconds(busy))
     report.must(max(busy) < float("inf"), "/health always answers 200")
-    report.should(_percentile(busy, 99) < HEALTH_LIMIT_S, "/health under 50 ms at p99")
+    report.should(percentile(busy, 99) < HEALTH_LIMIT_S, "/health under 50 ms at p99")
     report.must(
         tally.generated > 0 and tally.answered["search"] > 0, "searches and answers both come through"
     )
@@ -164,10 +141,6 @@ def _watching(server: Server, seconds: float) -> Iterator[list[float]]:
     times += json.loads(watch.communicate(timeout=seconds + 60)[0])
 
 
-def _percentile(times: list[float], share: int) -> float:
-    return sorted(times)[min(len(times) - 1, len(times) * share // 100)]
-
-
 def _memory(server: Server, arguments: argparse.Namespace, report: Report) -> None:
     """Answers until there are enough; memory after the first fifth against memory at the end."""
     wanted = max(10, arguments.answers)
@@ -180,14 +153,14 @@ def _memory(server: Server, arguments: argparse.Namespace, report: Report) -> No
             each = max(1, min(25, (goal - tally.generated) // 4))
             tally.add(_crowd(server, 4, partial(_answers, count=each)))
         marks.append(server.resident_mb())
-    _add(report, "memory", tally)
+    report.add("memory", tally)
     growth = marks[1] / marks[0] - 1
-    report.figures["memory_mb"] = {
+    found = {
         "answers": tally.generated,
         "after_a_fifth": round(marks[0], 1),
         "at_the_end": round(marks[1], 1),
-        "growth_percent": round(growth * 100, 2),
     }
+    report.note("memory_mb", found | {"growth_percent": round(growth * 100, 2)})
     report.must(growth < GROWTH_LIMIT or wanted < ENOUGH_ANSWERS, "memory stays flat")
 
 
@@ -208,16 +181,17 @@ def _leavers(server: Server, arguments: argparse.Namespace, alone: float, report
         idle.append(time.perf_counter() - left)
     before = sum(watcher.tally.answered.values())
     watcher.once("ask")
-    _add(report, "leavers", watcher.tally)
+    report.add("leavers", watcher.tally)
     served = sum(watcher.tally.answered.values()) > before
     took = watcher.tally.seconds.get("ask", [float("inf")])[-1]
     watcher.leave()
-    report.figures["leavers"] = {
+    found = {
         "left": waves * 5,
         "idle_after_ms_median": round(statistics.median(idle) * 1000, 1),
         "idle_after_ms_max": round(max(idle) * 1000, 1),
         "next_s": round(took, 3),
     }
+    report.note("leavers", found)
     report.must(served, "the next client is served")
     report.should(took < 2 * alone + 0.2, "the next client is served at normal speed")
     report.should(
@@ -238,8 +212,8 @@ def _broken(server: Server, report: Report) -> None:
     _until(lambda: caller.status()["generator"]["state"] == "ready", 120)
     restarts = caller.status()["generator"]["restarts"] - before
     caller.once("ask")
-    _add(report, "broken", caller.tally)
-    report.figures["engine_failure"] = {"model_of_the_reply": reply["model"], "restarts": restarts}
+    report.add("broken", caller.tally)
+    report.note("engine_failure", {"model_of_the_reply": reply["model"], "restarts": restarts})
     report.must(reply["model"] == "extractive", "a failed engine costs the prose, not the answer")
     report.must(restarts == 1, "/status tells of the restart")
     report.must(caller.tally.answered["ask"] == 1, "the next question is answered after the restart")
@@ -266,29 +240,6 @@ def _until(condition: Callable[[], bool], seconds: float) -> None:
         if time.monotonic() > end:
             raise SystemExit("the server did not come to rest")
         time.sleep(0.01)
-
-
-def _add(report: Report, phase: str, tally: Tally) -> None:
-    report.figures[phase] = {
-        "answered": dict(tally.answered),
-        "refused": dict(tally.refused),
-        "without_a_code": tally.uncited,
-        "median_s": {kind: round(statistics.median(times), 4) for kind, times in tally.seconds.items()},
-        "wrong": tally.wrong[:5],
-        "mixed": tally.mixed[:5],
-    }
-    report.must(not tally.wrong, f"{phase}: every request is answered or refused with Retry-After")
-    report.must(not tally.mixed, f"{phase}: no answer is mixed with another")
-
-
-def _print(report: Report) -> None:
-    for name, value in report.figures.items():
-        cells = value if isinstance(value, dict) else {"": value}
-        for key, cell in cells.items():
-            if cell not in ([], {}, ""):
-                print(f"{f'{name} {key}':<34} {cell}")
-    verdict = "failed" if report.failures else "slow" if report.slow else "kept"
-    print(f"{'promises':<34} {verdict}")
 
 
 if __name__ == "__main__":

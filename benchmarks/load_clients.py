@@ -11,15 +11,14 @@ import json
 import random
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from load_report import Tally
 from load_server import CODE, OBJECTS, code_of, object_name
 
-__all__ = ["Caller", "RefusedError", "Tally", "WrongError", "probe"]
+__all__ = ["Caller", "RefusedError", "WrongError", "probe"]
 
 TIMEOUT_S = 150
 PROBE_EVERY_S = 0.05
@@ -36,33 +35,6 @@ class RefusedError(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self.seconds = seconds
-
-
-@dataclass
-class Tally:
-    """What one client, or all of them together, met."""
-
-    answered: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    mixed: list[str] = field(default_factory=list)
-    uncited: int = 0
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-
-    def add(self, other: Tally) -> None:
-        """Take over another's counts."""
-        self.answered += other.answered
-        self.refused += other.refused
-        self.wrong += other.wrong
-        self.mixed += other.mixed
-        self.uncited += other.uncited
-        for kind, times in other.seconds.items():
-            self.seconds.setdefault(kind, []).extend(times)
-
-    @property
-    def generated(self) -> int:
-        """Answers that the generator wrote."""
-        return sum(count for kind, count in self.answered.items() if kind != "search")
 
 
 class Caller:

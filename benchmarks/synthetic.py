@@ -143,4 +143,5 @@ def _tokens(rng: np.random.Generator, lengths: IntArray, dimension: int) -> Gath
         spans = np.stack([within, within + 3], axis=1)
         return noise[start : start + length * dimension].reshape(length, dimension), spans
 
-    return GatheredTokens(starts_of(lengths.tolist()), fetch)
+    nothing_known = np.full(len(lengths), -1, dtype=np.int64)
+    return GatheredTokens(starts_of(lengths.tolist()), fetch, known=None, known_rows=nothing_known)
