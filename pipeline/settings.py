@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pipeline.errors import SettingsError
 
 __all__ = [
+    "ChunkingName",
+    "FormatName",
     "GeneratorSettings",
     "IndexSettings",
     "Loaded",
@@ -42,12 +44,25 @@ class ServerSettings(_Section):
     queue_size: int = Field(8, ge=1, le=1000, description="answers waiting for the generator")
 
 
+ChunkingName = Literal["sentences", "headings", "recursive", "semantic"]
+"""The strategies of `pipeline.ingest.chunkers.strategies`."""
+
+
+FormatName = Literal["txt", "md", "html", "pdf", "docx", "xlsx", "csv", "json", "sqlite"]
+"""Values of ``Document.metadata["source_type"]``."""
+
+
 class IndexSettings(_Section):
     """How documents are cut and embedded."""
 
     chunk_tokens: int = Field(220, ge=16, le=480, description="tokens of a chunk at most")
     overlap_tokens: int = Field(40, ge=0, description="tokens shared by neighbours, less than half a chunk")
     large_block_tokens: int = Field(900, ge=1, description="otvet tokens flags larger blocks")
+
+    chunking: ChunkingName = Field("sentences", description="how documents are cut into chunks")
+    chunking_by_format: dict[FormatName, ChunkingName] = Field(
+        {}, description='formats that are cut otherwise, as in `{md = "headings"}`'
+    )
 
     @model_validator(mode="after")
     def _overlap_is_less_than_half(self) -> IndexSettings:

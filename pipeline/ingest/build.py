@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.index import Index
-from pipeline.ingest.chunking import Chunker, topic_characters
+from pipeline.ingest.chunkers.chunker import Chunker, topic_characters
 from pipeline.ingest.collect import Collection, KnownFiles, collect
 from pipeline.ingest.earlier import EarlierIndex, difference
 from pipeline.ingest.manifest import make_manifest
@@ -113,7 +113,7 @@ def build_collected(
     """As `build_index`, for files that have been read."""
     manifest = make_manifest(collection, embedder.spec, settings)
     earlier = None if previous is None else EarlierIndex(previous, manifest)
-    chunker = Chunker(embedder, settings.chunk_tokens, settings.overlap_tokens)
+    chunker = Chunker.of(embedder, settings)
     chunks, cut = _chunks(collection.documents, chunker, earlier)
     limit = topic_characters(embedder.spec)
     known = earlier.vectors if earlier else None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from pipeline.index import Manifest
-from pipeline.ingest.chunking import topic_characters
+from pipeline.ingest.chunkers.chunker import topic_characters
 from pipeline.ingest.collect import Collection
 from pipeline.ingest.fingerprints import READERS_VERSION
 from pipeline.ingest.reasons import stored
@@ -62,8 +62,14 @@ def spec_of(manifest: Manifest) -> EmbedderSpec | None:
 
 
 def _chunker(spec: EmbedderSpec, settings: IndexSettings) -> Mapping[str, str | int]:
+    otherwise = {
+        f"name.{kind}": name
+        for kind, name in sorted(settings.chunking_by_format.items())
+        if name != settings.chunking
+    }
     return {
-        "name": "sentences",
+        "name": settings.chunking,
+        **otherwise,
         "version": CHUNKER_VERSION,
         "chunk_tokens": settings.chunk_tokens,
         "overlap_tokens": settings.overlap_tokens,

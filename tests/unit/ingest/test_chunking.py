@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from word_embedder import WordEmbedder
 
 from pipeline.errors import SettingsError
-from pipeline.ingest.chunking import Chunker, topic_characters
+from pipeline.ingest.chunkers.chunker import Chunker, topic_characters
 from pipeline.settings import IndexSettings
 from pipeline.text.anonymise import anonymise
 from pipeline.text.embedded import embedded_text

@@ -15,7 +15,8 @@ from word_embedder import WordEmbedder
 
 from pipeline.errors import IndexMismatchError
 from pipeline.indexing import EmbedderSource, update_index
-from pipeline.ingest import chunking, collect, earlier, fingerprints, manifest
+from pipeline.ingest import collect, earlier, fingerprints, manifest
+from pipeline.ingest.chunkers import chunker
 from pipeline.ingest.build import BuildReport, build_index
 from pipeline.ingest.readers import registry
 from pipeline.ports import Embedder
@@ -90,13 +91,13 @@ def test_nothing_changed_nothing_done(home: Home) -> None:
 def test_only_the_changed_file_is_read_cut_and_embedded(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.write("b.txt", "[Тема] Склад\nСклад открыт.\n[Тема] Касса\nКасса открыта.\n")
     cut: list[str] = []
-    real = chunking.Chunker.chunk
+    real = chunker.Chunker.chunk
 
-    def counting(self: chunking.Chunker, document: Document) -> list[Chunk]:
+    def counting(self: chunker.Chunker, document: Document) -> list[Chunk]:
         cut.append(document.file)
         return real(self, document)
 
-    monkeypatch.setattr(chunking.Chunker, "chunk", counting)
+    monkeypatch.setattr(chunker.Chunker, "chunk", counting)
     embedder = WordEmbedder()
     report = update_index(home.settings, source_of(embedder))
     assert report is not None

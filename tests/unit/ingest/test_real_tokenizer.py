@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.ingest.build import collect
-from pipeline.ingest.chunking import Chunker, topic_characters
+from pipeline.ingest.chunkers.chunker import Chunker, topic_characters
 from pipeline.text.anonymise import anonymise
 from pipeline.text.embedded import embedded_text
 from pipeline.types import Block, Document

@@ -1,0 +1,1 @@
+"""From documents to chunks: one strategy a file, all behind `body.Strategy`."""
