@@ -153,6 +153,7 @@ def build(
     rebuild: bool = False,
     progress: Progress | None = None,
     source: EmbedderSource | None = None,
+    folder: Path | None = None,
 ) -> BuildReport | None:
     """Index the knowledge base; None when the index is current already.
 
@@ -165,7 +166,7 @@ def build(
     from pipeline.indexing import update_index
 
     chosen = source or embedder_source(settings)
-    return update_index(settings, chosen, rebuild=rebuild, progress=progress)
+    return update_index(settings, chosen, rebuild=rebuild, progress=progress, folder=folder)
 
 
 def fetch(settings: Settings, progress: Progress | None = None) -> FetchReport:

@@ -30,6 +30,7 @@
     │   ├── IndexNotWrittenError no room on the disk, or a folder that may not be written to
     │   └── KnowledgeBaseMissingError  the folder of documents of an index is gone
     ├── UnreadableFileError      one file of the knowledge base cannot be read
+    ├── QuestionsFileError       a file of questions, or some of its lines, cannot be used
     ├── ModelError
     │   ├── ModelMissingError
     │   ├── ModelDamagedError    size or SHA-256 differs
@@ -91,6 +92,7 @@ __all__ = [
     "PipMissingError",
     "PromptTooLongError",
     "QuestionTooLongError",
+    "QuestionsFileError",
     "RequestError",
     "SettingsError",
     "TextTooLongError",
@@ -380,3 +382,17 @@ class AddressUnusableError(OtvetError):
     """Values: ``address``, ``reason``."""
 
     code = "address_unusable"
+
+
+class QuestionsFileError(OtvetError):
+    """Values: ``path``, ``lines``: pairs of a line's number (0: the file) and what is wrong, a ``Phrase``."""
+
+    code = "questions_file"
+
+    def _words(self, language: Language) -> dict[str, object]:
+        lines = self.values.get("lines")
+        said = [
+            f"  {number}: {why.text(language)}" if number else f"  {why.text(language)}"
+            for number, why in (lines if isinstance(lines, list) else [])
+        ]
+        return {**self.values, "lines": "\n".join(said)}

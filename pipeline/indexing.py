@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from pipeline.embedders.deferred import DeferredEmbedder
@@ -72,7 +73,12 @@ class IndexStatus:
 
 
 def update_index(
-    settings: Settings, source: EmbedderSource, *, rebuild: bool = False, progress: Progress | None = None
+    settings: Settings,
+    source: EmbedderSource,
+    *,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> BuildReport | None:
     """Index the knowledge base; None when the index is current already.
 
@@ -84,6 +90,7 @@ def update_index(
         source: The embedder in force.
         rebuild: Read, cut and encode everything again.
         progress: Called with (characters embedded, characters in all).
+        folder: Where the index goes, if not to its own place; that one's vectors are of use to it.
 
     Raises:
         IndexLockedError: Another process is indexing.
@@ -91,14 +98,15 @@ def update_index(
         KnowledgeBaseMissingError: The folder of the documents that are in the index is gone.
         ModelMissingError: The embedder is not installed.
     """
-    folder = settings.embeddings
+    folder = folder or settings.embeddings
     with index_lock(folder), Journal(folder / JOURNAL) as journal:
-        previous = None if rebuild else _previous(settings)
+        own = None if rebuild else _previous(folder)
+        previous = own or (None if rebuild else _previous(settings.embeddings))
         embedder = DeferredEmbedder(source.load, _known_spec(previous, source))
         _check_knowledge_base(settings)
         known = KnownFiles(previous.manifest, previous.documents.values()) if previous else None
         collection = collect(settings.knowledge_base, known)
-        if previous and make_manifest(collection, embedder.spec, settings.index) == previous.manifest:
+        if own and make_manifest(collection, embedder.spec, settings.index) == own.manifest:
             with writing(folder):
                 json_store.remove_leftovers(folder)
             journal.remove()
@@ -153,9 +161,9 @@ def _check_knowledge_base(settings: Settings) -> None:
         raise KnowledgeBaseMissingError(path=settings.knowledge_base, files=len(manifest.files))
 
 
-def _previous(settings: Settings) -> Index | None:
+def _previous(folder: Path) -> Index | None:
     try:
-        return json_store.load(settings.embeddings)
+        return json_store.load(folder)
     except IndexUnusableError:
         return None  # missing or damaged: everything is made anew
 

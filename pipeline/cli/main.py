@@ -23,6 +23,7 @@ COMMANDS = (
     "models",
     "tokens",
     "map",
+    "eval",
     "bench",
     "settings",
     "doctor",
