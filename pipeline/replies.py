@@ -40,6 +40,7 @@ def _source(hit: Hit, sentences: Sequence[EvidenceSentence], scores: bool) -> So
         page=chunk.page,
         chunk_id=chunk.id,
         stages=hit.stages if scores else None,
+        headings=chunk.headings,
     )
 
 

@@ -230,9 +230,10 @@ class Candidate:
     Attributes:
         hit: The chunk, its final score and rank, and the stages it went through.
         covered: float32, shape (question terms,): how surely the chunk holds each term, 0..1.
-        tokens: Token vectors of topic + text (a topic token has the span (-1, -1)), or None when
-            late interaction did not look at this chunk.
-        similarity: float32, shape (question tokens, passage tokens): cosines, or None likewise.
+        tokens: Token vectors of topic + text (a topic token has the span (-1, -1)), or None for a
+            candidate that is not shown.
+        similarity: float32, shape (question tokens, passage tokens): cosines, or None when late
+            interaction did not look at this chunk.
     """
 
     hit: Hit
@@ -358,7 +359,8 @@ class AskRequest:
 class Source:
     """A source as shown.
 
-    ``quote`` is the passage's best part; ``start`` and ``end`` are its offsets in the document.
+    ``quote`` is the passage's best part; ``start`` and ``end`` are its offsets in the document;
+    ``headings`` lead from the document's title down to the passage.
     """
 
     n: int
@@ -372,6 +374,7 @@ class Source:
     page: int | None
     chunk_id: str
     stages: tuple[Stage, ...] | None = None
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ _SOURCE = {
     "score": _NUMBER,
     "page": {"type": ["integer", "null"]},
     "chunk_id": _TEXT,
+    "headings": {"type": "array", "items": _TEXT},
     "stages": {"type": "array", "items": {"type": "object", "properties": _STAGE}},
 }
 _REPLY = {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 import orjson
 
 from pipeline import __version__
-from pipeline.errors import GeneratorError, NotFoundError, NotReadyError, OtvetError
+from pipeline.errors import GeneratorError, NotReadyError, OtvetError
 from pipeline.messages import Phrase
 from pipeline.types import Event
 from pipeline.web import background, jsontext, measures, problems, replies, schemas
@@ -16,6 +15,7 @@ from pipeline.web.bodies import read_object
 from pipeline.web.events import EventStream
 from pipeline.web.exchange import Context, Response
 from pipeline.web.files import page_file, static_file
+from pipeline.web.originals import original_file, passage
 from pipeline.web.pages import source_page
 
 __all__ = [
@@ -31,8 +31,6 @@ __all__ = [
     "status",
     "stream",
 ]
-
-_CHUNK_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def ask(context: Context) -> Response:
@@ -79,10 +77,9 @@ def search(context: Context) -> Response:
 
 def source(context: Context) -> Response:
     """``GET /source/{chunk_id}``: the passage highlighted in its document."""
-    chunk_id = context.params["chunk_id"]
-    if _CHUNK_ID.fullmatch(chunk_id) is None:
-        raise NotFoundError(what=chunk_id[:200])
-    return source_page(context.service.source(chunk_id), context.language)
+    view = passage(context)
+    kept = original_file(context.settings.knowledge_base, view.document.file)
+    return source_page(view, context.language, with_original=kept is not None)
 
 
 def health(context: Context) -> Response:

@@ -86,6 +86,7 @@ def _source(source: Source, link: str) -> dict[str, object]:
         "score": _rounded(source.score),
         "page": source.page,
         "chunk_id": source.chunk_id,
+        "headings": list(source.headings),
     }
     if source.stages is not None:
         result["stages"] = [_stage(stage) for stage in source.stages]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.web import background, maps, operations
+from pipeline.web import background, maps, operations, originals
 from pipeline.web.exchange import Context, Response
 
 __all__ = ["METHODS", "ROUTES", "Route", "allowed_methods"]
@@ -49,6 +49,7 @@ ROUTES = (
     Route("/ask/{id}", "DELETE", background.withdraw, "Give a question up"),
     Route("/search", "GET", operations.search, "Sources only"),
     Route("/source/{chunk_id}", "GET", operations.source, "A passage highlighted in its document"),
+    Route("/source/{chunk_id}/original", "GET", originals.original, "The file of a passage, to be kept"),
     Route("/map", "GET", maps.map_page, "The page of the map"),
     Route("/map.json", "GET", maps.map_data, "The map of the knowledge base"),
     Route("/map/question", "GET", maps.map_place, "Where a question lies on the map"),

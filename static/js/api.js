@@ -17,7 +17,7 @@ async function request(path, options = {}) {
   const headers = { "Accept-Language": currentLanguage(), ...options.headers };
   let response;
   try {
-    response = await fetch(path, { ...options, headers, credentials: "omit", cache: "no-store" });
+    response = await fetch(path, { ...options, headers, credentials: "same-origin", cache: "no-store" });
   } catch (error) {
     throw error.name === "AbortError" ? error : offline();
   }

@@ -1,5 +1,6 @@
 // One state, one draw. Phases: empty → typing → asking → answered | stopped | failed | waiting (for the models).
 
+import { showActions } from "./actions.js";
 import { ask } from "./api.js";
 import { showAnswer } from "./answer.js";
 import { failure, showButton, showFlags, showFoot, showStatus, startClock } from "./chrome.js";
@@ -12,7 +13,7 @@ import { Typing } from "./typing.js";
 
 const question = byId("question");
 const ai = byId("ai");
-const blank = { phase: "empty", asked: "", preview: null, found: null, draft: "", reply: null, error: null, useRag: false, stale: false };
+const blank = { phase: "empty", asked: "", preview: null, found: null, draft: "", reply: null, queue: null, error: null, useRag: false, stale: false };
 const server = { state: "unknown", error: null, askWhenReady: false };
 let page = { ...blank };
 let kept = null; // the last answer, shown again when its question is back in the box
@@ -35,6 +36,7 @@ function draw() {
   byId("welcome").hidden = phase !== "empty";
   showSources(last?.sources ?? [], { question: last?.question ?? page.asked, title: t(last?.outcome === "not_found" ? "nearest" : "sources_heading"), stale: page.stale });
   showAnswer(page);
+  showActions(page, () => start(page.asked));
   showFlags(last?.flags);
   showFoot(last, Boolean(reply));
   showButton(phase === "asking");
@@ -60,11 +62,20 @@ function statusText() {
     return server.askWhenReady ? t("will_ask") : server.error?.message || t("loading");
   }
   if (phase === "typing") return t(preview.sources.length ? "found" : "found_none", { count: preview.sources.length });
-  if (phase === "asking") return t(!found ? "searching" : draft ? "writing" : "reading", { count: found?.sources.length });
+  if (phase === "asking") return askingText(page);
   if (phase === "stopped") return t("stopped");
   if (phase === "failed") return t("failed");
   if (phase === "answered") return t(`status_${reply.outcome}`, { count: reply.sources.length });
   return "";
+}
+
+function askingText({ found, draft, queue }) {
+  if (!found || draft) return t(draft ? "writing" : "searching");
+  // Without an estimate nothing is promised; with one it is rounded as people say it.
+  const time = queue && t("seconds", { number: Math.max(1, Math.round(queue.estimate_s)) });
+  if (queue?.place) return t("queued", { count: queue.place, time });
+  const text = t("reading", { count: found.sources.length });
+  return time ? t("about", { text, time }) : text;
 }
 
 async function start(text) {
@@ -82,6 +93,7 @@ async function start(text) {
     for await (const { name, data } of ask(text, ai.checked, mine.signal)) {
       if (running !== mine) return;
       if (name === "sources") set({ found: data, stale: false });
+      if (name === "waiting") set({ queue: data });
       if (name === "token") addToken(data.text);
       if (name === "done") set({ phase: "answered", reply: data, stale: false });
     }

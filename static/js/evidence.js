@@ -17,6 +17,12 @@ function place(source, more) {
   return [source.file, page, original && outward(original), more].filter(Boolean).map((part) => el("span", {}, part));
 }
 
+/** The headings that lead to the passage, its own title left out. */
+function path({ headings = [], title }) {
+  const steps = headings.at(-1) === title ? headings.slice(0, -1) : headings;
+  return steps.length ? el("p", { class: "path" }, steps.join(" › ")) : null;
+}
+
 function stageTable(stages) {
   const row = ({ name, score, rank }) =>
     el("tr", {}, el("th", { scope: "row" }, has(`stage_${name}`) ? t(`stage_${name}`) : name),
@@ -35,6 +41,7 @@ function card(source, question) {
         el("h3", { id: `${id}-title` },
           el("a", { href: sourceAddress(source), target: "_blank", rel: "noopener" },
             source.title || source.file, el("span", { class: "unseen" }, ` (${t("new_tab")})`)))),
+      path(source),
       el("p", { class: "place" }, ...place(source, more)),
       el("blockquote", { class: "quote clamped", id: `${id}-quote` }, ...quote),
       source.stages?.length ? stageTable(source.stages) : null));

@@ -125,6 +125,11 @@ export function show(data, { ask = null, address = () => null, place = null } = 
   byId("clear").addEventListener("click", () => { byId("words").value = ""; find(""); byId("words").focus(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   draw();
+  const asked = ask && new URLSearchParams(location.search).get("q")?.trim();
+  if (asked) {
+    byId("words").value = asked;
+    locate(asked);
+  }
   return draw;
 }
 

@@ -95,7 +95,7 @@ class PageService:
         parsed = parse_flags(request.question)
         if not parsed.text:
             raise EmptyQuestionError
-        stages = (Stage("dense", 0.5, 2), Stage("late", 0.75, 1)) if parsed.scores else None
+        stages = (Stage("cosine", 0.5, 2), Stage("late_interaction", 0.75, 1)) if parsed.scores else None
         link = "https://example.org/otpusk"
         sources = (
             Source(1, TITLE, None, "кадры/отпуск.md", PASSAGE, 11, 33, 0.8, None, "c1", stages),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from page_driver import Page
 from page_replies import ANSWER, error, reply, source, tokens
@@ -30,7 +32,10 @@ def test_sources_come_before_the_answer_and_the_answer_streams(page: Page, scrip
         *pieces[:12],
         half,
         *pieces[12:],
-        ("done", reply("answered", ANSWER, timings_ms={"search": 11.4, "generate": 3150.0, "total": 3163.2})),
+        (
+            "done",
+            reply("answered", ANSWER, timings_ms={"search": 11.4, "generation": 3150.0, "total": 3163.2}),
+        ),
     ]
     page.open()
     page.ask(QUESTION)
@@ -229,7 +234,10 @@ def test_generated_says_that_no_document_stands_behind_it(page: Page, script: Sc
 
 def test_flags_are_shown_as_understood_and_scores_in_the_cards(page: Page, script: Script) -> None:
     asked = f"{QUESTION} -5 -s -ce"
-    stages = [{"name": "dense", "score": 0.8714, "rank": 1}, {"name": "late", "score": 0.9123, "rank": 2}]
+    stages = [
+        {"name": "cosine", "score": 0.8714, "rank": 1},
+        {"name": "late_interaction", "score": 0.9123, "rank": 2},
+    ]
     fields = {
         "flags": ["-5", "-s", "-ce"],
         "sources": [source(1, stages=stages)],
@@ -318,6 +326,64 @@ def test_copy_takes_the_answer_with_its_sources(page: Page, script: Script) -> N
         "[2] Перенос отпуска на следующий год — hr/Положение об отпусках.pdf\n"
         "[3] Заявление на отпуск в 1С — https://example.org/1c/kadry"
     )
+
+
+def test_the_place_in_the_queue_and_the_estimate_are_told(page: Page, script: Script) -> None:
+    first, second = Wait(), Wait()
+    script.streams[QUESTION] = [
+        ("sources", reply()),
+        ("waiting", {"place": 2, "estimate_s": 21.4}),
+        first,
+        ("waiting", {"place": 0, "estimate_s": 7.2}),
+        second,
+        ("done", reply("answered", ANSWER)),
+    ]
+    page.open()
+    page.ask(QUESTION)
+    page.wait_text("#status", "В очереди: перед вами 2 ответа, примерно 21 с")
+    first.event.set()
+    page.wait_text("#status", "Модель читает 3 источника, примерно 7 с")
+    second.event.set()
+    page.wait_text("#status", "Ответ готов")
+
+
+def test_an_answer_can_be_asked_for_again_printed_and_found_on_the_map(page: Page, script: Script) -> None:
+    script.streams[QUESTION] = answered()
+    page.open()
+    page.ask(QUESTION)
+    page.wait_text("#status", "Ответ готов")
+    page.js("window.print = () => { window.printed = true; }")
+    page.one("#actions .print").click()
+    assert page.js("return window.printed")
+    assert page.one("#actions a").get_attribute("href").endswith("/map?q=" + quote(QUESTION, safe=""))
+    page.one("#actions .again").click()
+    page.wait(lambda: len(script.asked) == 2, "the question is asked once more")
+    assert script.asked[1]["question"] == QUESTION
+
+
+def test_on_paper_only_the_answer_and_its_sources(page: Page, script: Script) -> None:
+    script.streams[QUESTION] = answered()
+    page.open()
+    page.ask(QUESTION)
+    page.wait_text("#status", "Ответ готов")
+    page.cdp("Emulation.setEmulatedMedia", media="print")
+    shown = page.js(
+        "return ['.sections', '.languages', '#go', '#actions', '.copy', '.card', '.model', '#question']"
+        ".filter((css) => document.querySelector(css)?.checkVisibility())"
+    )
+    page.cdp("Emulation.setEmulatedMedia", media="")
+    assert shown == [".card", ".model", "#question"]
+
+
+def test_a_card_names_the_headings_that_lead_to_its_passage(page: Page, script: Script) -> None:
+    title = reply()["sources"][0]["title"]
+    script.searches[QUESTION] = reply(
+        sources=[source(1, headings=["Кадры", "Отпуска", title]), source(2, headings=[])]
+    )
+    page.open()
+    page.type(QUESTION)
+    page.wait_text("#source-1 .path", "Кадры › Отпуска")
+    assert page.all("#source-2 .path") == []
 
 
 def test_a_new_question_stops_the_old_one(page: Page, script: Script) -> None:

@@ -12,7 +12,7 @@ from page_stub import Script, Wait
 pytestmark = pytest.mark.browser
 
 MEASURES = (Path(__file__).parent / "page_measures.js").read_text(encoding="utf-8")
-STAGES = [{"name": "dense", "score": 0.8714, "rank": 1}]
+STAGES = [{"name": "cosine", "score": 0.8714, "rank": 1}]
 TEXT = "Отпуск длится 45 дней [1]."
 STATES = {
     "welcome": None,

@@ -30,7 +30,7 @@ KEYS = [
     "request_id",
     "status",
 ]
-SOURCE_KEYS = ["n", "title", "link", "file", "quote", "start", "end", "score", "page", "chunk_id"]
+SOURCE_KEYS = ["n", "title", "link", "file", "quote", "start", "end", "score", "page", "chunk_id", "headings"]
 IDENTIFIER = re.compile(r"[A-Za-zА-яЁё_][A-Za-zА-яЁё0-9_]*")
 
 
