@@ -8,11 +8,11 @@ decided on canonical forms: «45 000» and «45000», «5 мая 2024» and «05
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pipeline.answer.numerals import number_keys, word_values
+from pipeline.answer.numerals import last_values, number_keys, ordinal_values, word_values
 from pipeline.text.normalise import fold
 from pipeline.text.stems import keyword_terms
 
@@ -38,16 +38,28 @@ _MONTH_EN = (
     r"(?P<{name}>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"(?:uary|ruary|ch|il|e|y|ust|t(?:ember)?|ober|ember)?)\b\.?"
 )
+_ORDINAL_DAY = (
+    r"(?:(?:двадцать|тридцать)\s+)?(?:перв|втор|трет|четв[её]рт|пят|шест|седьм|восьм|девят|десят|[а-я]{2,8}надцат"
+    r"|двадцат|тридцат)(?:ого|ьего|ое|ье)|(?:twenty-|thirty-)?(?:first|second|third|[a-z]{3,9}th)"
+)
 _DATE = re.compile(
     r"(?<![\w.])(?:"
     r"(?P<d1>\d{1,2})[./](?P<m1>\d{1,2})[./](?P<y1>\d{4})"
     r"|(?P<y2>\d{4})-(?P<m2>\d{2})-(?P<d2>\d{2})"
-    rf"|(?P<d3>\d{{1,2}})(?:-?(?:го|ого|е|st|nd|rd|th))?\s+(?:{_MONTH.format(name='m3')}|(?:of\s+)?{_MONTH_EN.format(name='m5')})"
+    rf"|(?P<d3>\d{{1,2}}|{_ORDINAL_DAY})(?:-?(?:го|ого|е|st|nd|rd|th))?\s+(?:{_MONTH.format(name='m3')}|(?:of\s+)?{_MONTH_EN.format(name='m5')})"
     r"(?:,?\s+(?P<y3>\d{4})(?!\d))?"
     rf"|{_MONTH_EN.format(name='m4')}\s+(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<y4>\d{{4}})(?!\d))?"
     r")(?!\w)",
     re.IGNORECASE,
 )
+# «с 1 по 15 июня», "June 1 to 15": the other day of a span.
+_SPAN_BEFORE = re.compile(
+    r"(?<!\d)(?P<day>\d{1,2})(?:-?(?:го|ого|е))?\s*(?:[-–—]|по|до|и|to|and)\s*$", re.IGNORECASE
+)
+_SHORT_YEAR = re.compile(r"(?<!\d)((?:19|20))\d\d/(\d\d)(?!\d)")
+# «1) паспорт», «2. Открыть»: the number of an item says nothing.
+_ITEM_BEFORE = re.compile(r"(?:^|[\n:;,])\s*$")
+_ITEM_AFTER = re.compile(r"\)\s|\.\s+(?=[^\W\d_])")
 _TIME = re.compile(r"(?<![\w:.])(\d{1,2}):(\d{2})(?!\w)")
 _NUMBER = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+(?:,\d{3})+|\d+)(?:[.,]\d+)?(?![\d])"
@@ -94,6 +106,8 @@ class FactSource:
         # A year, the digits inside a date, time or code, «8.3» of «8.3.14» may be quoted on their own.
         self._keys["number"] |= {key for run in re.findall(r"\d+", self.text) for key in number_keys(run)}
         self._keys["number"] |= set(re.findall(r"\d+\.\d+", self.text))
+        self._keys["number"] |= {f"{found[1]}{found[2]}" for found in _SHORT_YEAR.finditer(self.text)}
+        self._keys["number"] |= {str(value) for _, _, value in _worded(self.text, last_values())}
 
     def holds(self, fact: Fact) -> bool:
         """True if the source says the same."""
@@ -117,8 +131,24 @@ def _dates(text: str) -> Iterator[Fact]:
     for match in _DATE.finditer(text):
         parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
         month = parts["m"] if parts["m"].isdigit() else str(_month_number(parts["m"]))
-        day = f"{int(month):02d}-{int(parts['d']):02d}"
-        yield Fact(match.start(), match.end(), "date", frozenset((f"{parts.get('y', '')}-{day}",)))
+        day = _day_number(parts["d"])
+        if day is None:
+            continue
+        year = parts.get("y", "")
+        yield Fact(match.start(), match.end(), "date", _date_key(year, month, day))
+        if span := _SPAN_BEFORE.search(text, max(0, match.start() - 12), match.start()):
+            yield Fact(span.start("day"), span.end("day"), "date", _date_key(year, month, int(span["day"])))
+
+
+def _date_key(year: str, month: str, day: int) -> frozenset[str]:
+    return frozenset((f"{year}-{int(month):02d}-{day:02d}",))
+
+
+def _day_number(written: str) -> int | None:
+    """The day of «25», «двадцать пятого» or "fifth"; None for a word that is no day, such as "month"."""
+    if written.isdigit():
+        return int(written)
+    return next((value for _, _, value in _worded(written, last_values())), None)
 
 
 def _month_number(word: str) -> int:
@@ -161,30 +191,40 @@ def _is_code(token: str) -> bool:
 
 def _numbers(text: str) -> Iterator[Fact]:
     for match in _NUMBER.finditer(text):
+        if _ITEM_AFTER.match(text, match.end()) and _ITEM_BEFORE.search(text, 0, match.start()):
+            continue
         keys = number_keys(match.group(), text[match.end() : match.end() + 12])
         yield Fact(match.start(), match.end(), "number", keys)
 
 
 def _number_words(text: str) -> Iterator[Fact]:
-    values = word_values()
-    words = [(match, values.get(fold(match.group()))) for match in _WORD.finditer(text)]
+    # «Первый» and «второй» mostly put things in order; a source may count with them all the same.
+    counting = word_values() | {word: value for word, value in ordinal_values().items() if value > 2}
+    for start, end, value in _worded(text, counting):
+        yield Fact(start, end, "number", number_keys(str(value), text[end : end + 12]))
+
+
+def _worded(text: str, values: Mapping[str, int]) -> Iterator[tuple[int, int, int]]:
+    """Start, end and value of the numbers in words; ``values`` are the words one may begin with."""
+    words = [(match, fold(match.group())) for match in _WORD.finditer(text)]
     position = 0
     while position < len(words):
-        match, value = words[position]
+        match, word = words[position]
         position += 1
-        if value is None:
+        if word not in values:
             continue
-        end = match.end()
-        # «двадцать пять», «сто двадцать»: smaller numbers right behind add up.
-        scale = value
+        value, end = values[word], match.end()
+        # «двадцать пять», «сто двадцать»: smaller numbers right behind add up; nothing follows an ordinal.
+        scale = 0 if word in ordinal_values() else value
         while position < len(words):
-            following, smaller = words[position]
+            following, added = words[position]
+            smaller = last_values().get(added)
             gap = text[end : following.start()]
             if smaller is None or smaller >= _step(scale) or gap not in (" ", "-"):
                 break
-            value, scale, end = value + smaller, smaller, following.end()
+            value, scale, end = value + smaller, 0 if added in ordinal_values() else smaller, following.end()
             position += 1
-        yield Fact(match.start(), end, "number", number_keys(str(value), text[end : end + 12]))
+        yield match.start(), end, value
 
 
 def _step(value: int) -> int:

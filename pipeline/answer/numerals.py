@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["number_keys", "word_values"]
+__all__ = ["last_values", "number_keys", "ordinal_values", "word_values"]
 
 _RUSSIAN_UNITS = {
     2: "два две двух двум двумя двое двоих",
@@ -48,6 +48,20 @@ eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
 """
 _ENGLISH_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 
+_RUSSIAN_ORDINALS = {
+    1: "перв", 2: "втор", 4: "четверт", 5: "пят", 6: "шест", 7: "седьм", 8: "восьм", 9: "девят", 10: "десят",
+    11: "одиннадцат", 12: "двенадцат", 13: "тринадцат", 14: "четырнадцат", 15: "пятнадцат",
+    16: "шестнадцат", 17: "семнадцат", 18: "восемнадцат", 19: "девятнадцат", 20: "двадцат", 30: "тридцат",
+    40: "сороков", 50: "пятидесят", 60: "шестидесят", 70: "семидесят", 80: "восьмидесят", 90: "девяност",
+}  # fmt: skip
+_ORDINAL_ENDINGS = ("ый", "ий", "ой", "ого", "ому", "ым", "ом", "ая", "ую", "ое", "ые", "ых", "ыми")
+_THIRD = "третий третьего третьему третьим третьем третья третьей третью третье третьи третьих третьими"
+_ENGLISH_ORDINALS = """
+first second third fourth fifth sixth seventh eighth ninth tenth
+eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth
+"""
+_ONES = "один одна одно одного одной одному одним одну one"
+
 _MULTIPLIERS = (
     (re.compile(r"тыс|thousand"), 1_000),
     (re.compile(r"млн|миллион|million"), 1_000_000),
@@ -70,6 +84,24 @@ def word_values() -> dict[str, int]:
     values |= {word: value for value, word in enumerate(_ENGLISH_UNITS.split(), 2)}
     values |= {word: 10 * value for value, word in enumerate(_ENGLISH_TENS.split(), 2)}
     return values
+
+
+@cache
+def ordinal_values() -> dict[str, int]:
+    """Ordinal words («пятый», "twentieth") and their values, 1 and 2 included."""
+    values = {
+        stem + ending: value for value, stem in _RUSSIAN_ORDINALS.items() for ending in _ORDINAL_ENDINGS
+    }
+    values |= dict.fromkeys(_THIRD.split(), 3)
+    values |= {word: value for value, word in enumerate(_ENGLISH_ORDINALS.split(), 1)}
+    tens = (word.removesuffix("y") + "ieth" for word in _ENGLISH_TENS.split())
+    return values | {word: 10 * value for value, word in enumerate(tens, 2)}
+
+
+@cache
+def last_values() -> dict[str, int]:
+    """Words that may add to a number word before them, and their values: «двадцать один», "twenty-first"."""
+    return word_values() | ordinal_values() | dict.fromkeys(_ONES.split(), 1)
 
 
 def number_keys(written: str, after: str = "") -> frozenset[str]:
