@@ -5,7 +5,7 @@ Row ``i`` of every array belongs to ``chunks[i]``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from pipeline.types import Chunk, Document, FloatMatrix, TokenVectors
 
-__all__ = ["FORMAT_VERSION", "Index", "Manifest", "Postings", "TokenStore"]
+__all__ = [
+    "FORMAT_VERSION",
+    "ChunkOrder",
+    "Index",
+    "Manifest",
+    "Postings",
+    "TokenStore",
+    "find_chunk",
+    "order_of",
+]
 
 FORMAT_VERSION = 1
 
@@ -88,15 +97,76 @@ class Index:
     """A loaded index.
 
     Attributes:
+        chunks: A tuple in a new index; a stored one reads each chunk when it is asked for.
         vectors: float32, shape (chunks, dimension): topic + text, rows of length 1.
         text_vectors: float32, same shape: the text alone.
         documents: Document id -> document.
     """
 
     manifest: Manifest
-    chunks: tuple[Chunk, ...]
+    chunks: Sequence[Chunk]
     documents: Mapping[str, Document]
     vectors: FloatMatrix
     text_vectors: FloatMatrix
     tokens: TokenStore
     postings: Postings
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOrder:
+    """What comparing all chunks with each other tells, in numbers.
+
+    Attributes:
+        ranks: int32, shape (chunks,): place of each chunk's id among all ids in order; what ties break by.
+        twins: int32, shape (chunks,): first row with the same topic and text, mostly the row itself.
+    """
+
+    ranks: NDArray[np.int32]
+    twins: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk]) -> ChunkOrder:
+        """Compare chunks."""
+        ids: list[str] = []
+        first: dict[tuple[str, str], int] = {}
+        twins = np.empty(len(chunks), dtype=np.int32)
+        for row, chunk in enumerate(chunks):
+            ids.append(chunk.id)
+            twins[row] = first.setdefault((chunk.topic, chunk.text), row)
+        ranks = np.empty(len(ids), dtype=np.int32)
+        ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
+        return cls(ranks, twins)
+
+
+class _Latest:
+    """The order of the chunks asked about last, where they are not stored with it."""
+
+    def __init__(self) -> None:
+        self.entry: tuple[Sequence[Chunk], ChunkOrder] | None = None
+
+
+_latest = _Latest()
+
+
+def order_of(chunks: Sequence[Chunk]) -> ChunkOrder:
+    """The order of the chunks of an index: stored with them, else worked out once."""
+    stored = getattr(chunks, "order", None)
+    if isinstance(stored, ChunkOrder):
+        return stored
+    entry = _latest.entry
+    if entry is None or entry[0] is not chunks:
+        entry = _latest.entry = (chunks, ChunkOrder.of(chunks))
+    return entry[1]
+
+
+def find_chunk(chunks: Sequence[Chunk], chunk_id: str) -> Chunk | None:
+    """The chunk with this id; few chunks are looked at."""
+    rows = np.argsort(order_of(chunks).ranks)
+    low, high = 0, len(rows)
+    while low < high:
+        middle = (low + high) // 2
+        chunk = chunks[int(rows[middle])]
+        if chunk.id == chunk_id:
+            return chunk
+        low, high = (middle + 1, high) if chunk.id < chunk_id else (low, middle)
+    return None

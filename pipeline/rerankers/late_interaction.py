@@ -9,6 +9,7 @@ the question's tokens in its rows and the passage's tokens in its columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,79 @@ from numpy.typing import NDArray
 from pipeline.types import FloatMatrix
 
 __all__ = [
+    "JoinedSimilarity",
+    "joined_similarity",
     "late_interaction_score",
     "late_interaction_scores",
-    "similarities",
     "similarity_matrix",
     "token_maxima",
 ]
 
 _SINGLE_THREADED = 1 << 18
-_NARROWEST = 8
 
 TokenMatrix = NDArray[np.float32] | NDArray[np.int8]
 """Token vectors, shape (tokens, dimension): float32 rows of length 1, or int8 rows of any length."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedSimilarity:
+    """The similarity matrices of several passages, side by side.
+
+    Attributes:
+        columns: float32, (tokens of all passages, question tokens).
+        bounds: Where each passage's tokens begin, and where the last one's end.
+    """
+
+    columns: FloatMatrix
+    bounds: tuple[int, ...]
+
+    def matrices(self) -> list[FloatMatrix]:
+        """The `similarity_matrix` of each passage; a view."""
+        pairs = zip(self.bounds, self.bounds[1:], strict=False)
+        return [self.columns[begin:end].T for begin, end in pairs]
+
+    def scores(self) -> NDArray[np.float32]:
+        """The `late_interaction_score` of each passage, (passages,)."""
+        bounds = np.array(self.bounds, dtype=np.intp)
+        scores = np.zeros(len(bounds) - 1, dtype=np.float32)
+        filled = np.flatnonzero(np.diff(bounds) > 0)
+        if len(filled) and self.columns.shape[1]:
+            scores[filled] = np.maximum.reduceat(self.columns, bounds[filled], axis=0).mean(axis=1)
+        return scores
+
+
+def joined_similarity(
+    question: FloatMatrix,
+    passages: Sequence[TokenMatrix],
+    scales: Sequence[NDArray[np.float32]] | None = None,
+) -> JoinedSimilarity:
+    """Cosine of every question token with every token of each passage.
+
+    One product a passage, through one small buffer: the floats of a passage stay in the processor's
+    cache, where those of 20 passages would go to memory and back.
+
+    Args:
+        question: float32, (question tokens, dimension), rows of length 1.
+        passages: (passage tokens, dimension) each.
+        scales: For each passage what gives its rows length 1, float32 (passage tokens,), where that
+            is known; else the lengths of int8 rows are worked out.
+    """
+    lengths = [len(passage) for passage in passages]
+    bounds = (0, *np.cumsum(lengths, dtype=np.intp).tolist())
+    columns = np.empty((bounds[-1], len(question)), dtype=np.float32)
+    buffer = np.empty((max(lengths, default=0), question.shape[1]), dtype=np.float32)
+    across = np.ascontiguousarray(question.T)
+    for number, passage in enumerate(passages):
+        out = columns[bounds[number] : bounds[number + 1]]
+        rows = buffer[: len(passage)]
+        rows[...] = passage
+        _multiply(rows, across, out)
+        if scales is not None:
+            out *= scales[number][:, None]
+        elif passage.dtype == np.int8:
+            sizes = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            out /= np.where(sizes > 0, sizes, 1.0)[:, None]
+    return JoinedSimilarity(columns, bounds)
 
 
 def similarity_matrix(question: FloatMatrix, passage: TokenMatrix) -> FloatMatrix:
@@ -40,21 +102,7 @@ def similarity_matrix(question: FloatMatrix, passage: TokenMatrix) -> FloatMatri
     Returns:
         float32, (question tokens, passage tokens).
     """
-    rows = np.ascontiguousarray(passage, dtype=np.float32)
-    product = _product(question, rows)
-    if passage.dtype == np.int8:
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        product /= np.where(lengths > 0, lengths, 1.0)
-    return product
-
-
-def similarities(question: FloatMatrix, passages: Sequence[TokenMatrix]) -> list[FloatMatrix]:
-    """`similarity_matrix` of each passage.
-
-    One product a passage: its vectors stay in the processor's cache, where joining 20 passages into
-    one matrix first would move 6 MB twice.
-    """
-    return [similarity_matrix(question, passage) for passage in passages]
+    return joined_similarity(question, [passage]).matrices()[0]
 
 
 def token_maxima(similarity: FloatMatrix) -> NDArray[np.float32]:
@@ -72,20 +120,15 @@ def late_interaction_score(similarity: FloatMatrix) -> float:
 
 def late_interaction_scores(question: FloatMatrix, passages: Sequence[TokenMatrix]) -> NDArray[np.float32]:
     """`late_interaction_score` of each passage, (passages,)."""
-    scores = [late_interaction_score(matrix) for matrix in similarities(question, passages)]
-    return np.array(scores, dtype=np.float32)
+    return joined_similarity(question, passages).scores()
 
 
-def _product(question: FloatMatrix, rows: FloatMatrix) -> FloatMatrix:
-    """``question @ rows.T`` on the calling thread.
+def _multiply(rows: FloatMatrix, across: FloatMatrix, out: FloatMatrix) -> None:
+    """``rows @ across`` on the calling thread.
 
     OpenBLAS starts threads from 2**18 multiplications on, and where the cores are busy (with the
     language model) waiting for them took 300 ms instead of 2. Smaller products stay below that.
     """
-    width = _SINGLE_THREADED // max(question.size, 1)
-    whole = len(rows) // width * width if width >= _NARROWEST else 0
-    if whole == 0:
-        return np.asarray(question @ rows.T, dtype=np.float32)
-    stacked = rows[:whole].reshape(-1, width, rows.shape[1]) @ question.T
-    rest = rows[whole:] @ question.T
-    return np.concatenate([stacked.reshape(whole, -1), rest]).T
+    height = max(_SINGLE_THREADED // max(across.size, 1), 1)
+    for begin in range(0, len(rows), height):
+        np.matmul(rows[begin : begin + height], across, out=out[begin : begin + height])

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from pipeline.index import Index
+from pipeline.index import ChunkOrder, Index, order_of
 from pipeline.retrieval.dense import cosines
 from pipeline.retrieval.fusion import reciprocal_ranks, zscore_sum
 from pipeline.retrieval.keyword import bm25
 from pipeline.retrieval.prefilter import Rows
-from pipeline.retrieval.ranking import Scores, best_rows, ranks
+from pipeline.retrieval.ranking import Scores, Ties, best_rows, ranks
 from pipeline.types import FloatMatrix, QuestionTerm, SearchMode
 
 __all__ = ["Pool", "find_candidates"]
@@ -61,49 +61,49 @@ def find_candidates(
         fusion: How both scores are joined.
     """
     places = np.arange(len(index.chunks)) if allowed is None else allowed
+    order = _taken(order_of(index.chunks), allowed)
     dense = cosines(index.vectors, question, allowed)
-    keyword = bm25(index.postings, terms)[places]
-    by_id = _key(index, places)
+    keyword = bm25(index.postings, terms)
+    if allowed is not None:
+        keyword = keyword[allowed]
     found: list[int] = []
     if mode != "keyword":
-        found += _best_distinct(index, places, dense, count)
+        found += _best_distinct(order, dense, count)
     if mode != "dense":
-        found += _best_distinct(index, places, keyword, count, above=0.0)
-    found = _distinct(index, places, dict.fromkeys(found))
-    fused = _fused(dense[found], keyword[found], mode, fusion, lambda position: by_id(found[position]))
-    order = best_rows(fused, len(found), lambda position: by_id(found[position]))
-    chosen = [found[position] for position in order]
+        found += _best_distinct(order, keyword, count, above=0.0)
+    some = np.array(_distinct(order, list(dict.fromkeys(found))), dtype=np.intp)
+    ties = order.ranks[some]
+    fused = _fused(dense[some], keyword[some], mode, fusion, ties)
+    best = best_rows(fused, len(some), ties)
+    chosen = some[best]
     return Pool(
-        rows=tuple(int(places[position]) for position in chosen),
+        rows=tuple(places[chosen].tolist()),
         cosine=dense[chosen],
         keyword=keyword[chosen],
-        fused=fused[order],
+        fused=fused[best],
     )
 
 
-def _key(index: Index, places: Rows) -> Callable[[int], str]:
-    return lambda position: index.chunks[int(places[position])].id
+def _taken(order: ChunkOrder, allowed: Rows | None) -> ChunkOrder:
+    return order if allowed is None else ChunkOrder(order.ranks[allowed], order.twins[allowed])
 
 
-def _best_distinct(
-    index: Index, places: Rows, scores: Scores, count: int, above: float = -np.inf
-) -> list[int]:
+def _best_distinct(order: ChunkOrder, scores: Scores, count: int, above: float = -np.inf) -> list[int]:
     """The best positions, ``count`` of them if there are so many different passages."""
     looked_at = count * _LOOK_AHEAD
     while True:
-        best = best_rows(scores, looked_at, _key(index, places), above)
-        different = _distinct(index, places, best)
+        best = best_rows(scores, looked_at, order.ranks, above)
+        different = _distinct(order, best)
         if len(different) >= count or len(best) < looked_at:
             return different[:count]
         looked_at *= _LOOK_AHEAD
 
 
-def _distinct(index: Index, places: Rows, positions: Iterable[int]) -> list[int]:
+def _distinct(order: ChunkOrder, positions: Sequence[int]) -> list[int]:
     """Positions whose topic and text have not come before."""
-    first: dict[tuple[str, str], int] = {}
-    for position in positions:
-        chunk = index.chunks[int(places[position])]
-        first.setdefault((chunk.topic, chunk.text), position)
+    first: dict[int, int] = {}
+    for position, twin in zip(positions, order.twins[positions].tolist(), strict=True):
+        first.setdefault(twin, position)
     return list(first.values())
 
 
@@ -112,12 +112,12 @@ def _fused(
     keyword: Scores,
     mode: SearchMode,
     fusion: Literal["zscore", "rrf"],
-    key: Callable[[int], str],
+    ties: Ties,
 ) -> Scores:
     if mode == "dense":
         return dense
     if mode == "keyword":
         return keyword
     if fusion == "rrf":
-        return reciprocal_ranks(ranks(dense, key), ranks(keyword, key))
+        return reciprocal_ranks(ranks(dense, ties), ranks(keyword, ties))
     return zscore_sum(dense, keyword)

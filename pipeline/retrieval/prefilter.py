@@ -6,11 +6,13 @@ of row numbers that dense and keyword search both obey.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.index import Index
-from pipeline.types import Chunk, Document, Filter, Metadata
+from pipeline.types import Document, Filter, Metadata
 
 __all__ = ["Rows", "matching_rows"]
 
@@ -26,20 +28,56 @@ def matching_rows(index: Index, wanted: Filter | None) -> Rows | None:
     """
     if wanted is None or wanted == Filter():
         return None
+    groups = _groups_of(index)
     types = {_label(name).removeprefix(".") for name in wanted.source_types}
     tags = {_label(tag) for tag in wanted.tags}
     prefix = wanted.path_prefix.replace("\\", "/").removeprefix("./")
-    suits = {
-        document.id: _document_suits(document, types, prefix, wanted.metadata)
-        for document in index.documents.values()
-    }
-    rows = [
-        row
-        for row, chunk in enumerate(index.chunks)
-        if suits.get(chunk.document_id, False)
-        and (not tags or not tags.isdisjoint(_tags(chunk, index.documents[chunk.document_id])))
+    suits = [
+        (not tags or not tags.isdisjoint(labels))
+        and _document_suits(document, types, prefix, wanted.metadata)
+        for document, labels in groups.kinds
     ]
-    return np.asarray(rows, dtype=np.intp)
+    return np.flatnonzero(np.array(suits, dtype=np.bool_)[groups.numbers])
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Chunks that every filter treats alike.
+
+    Attributes:
+        kinds: The document of each group, without its text, and the labels of its chunks.
+        numbers: int32, shape (chunks,): the group of each chunk.
+    """
+
+    kinds: tuple[tuple[Document, frozenset[str]], ...]
+    numbers: NDArray[np.int32]
+
+
+def _groups(index: Index) -> _Groups:
+    numbers = np.empty(len(index.chunks), dtype=np.int32)
+    found: dict[tuple[str, tuple[str, ...]], int] = {}
+    for row, chunk in enumerate(index.chunks):
+        numbers[row] = found.setdefault((chunk.document_id, chunk.tags), len(found))
+    heads = {document.id: replace(document, text="", blocks=()) for document in index.documents.values()}
+    kinds = tuple((heads[name], frozenset(map(_label, (*tags, *heads[name].tags)))) for name, tags in found)
+    return _Groups(kinds, numbers)
+
+
+class _Latest:
+    """The groups of the index asked about last: to make them every chunk has to be looked at once."""
+
+    def __init__(self) -> None:
+        self.entry: tuple[Index, _Groups] | None = None
+
+
+_latest = _Latest()
+
+
+def _groups_of(index: Index) -> _Groups:
+    entry = _latest.entry
+    if entry is None or entry[0] is not index:
+        entry = _latest.entry = (index, _groups(index))
+    return entry[1]
 
 
 def _document_suits(document: Document, types: set[str], prefix: str, metadata: Metadata) -> bool:
@@ -51,10 +89,6 @@ def _document_suits(document: Document, types: set[str], prefix: str, metadata: 
             for key, value in metadata.items()
         )
     )
-
-
-def _tags(chunk: Chunk, document: Document) -> set[str]:
-    return {_label(tag) for tag in (*chunk.tags, *document.tags)}
 
 
 def _label(text: str) -> str:

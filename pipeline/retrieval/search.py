@@ -82,7 +82,7 @@ def retrieve(
     table = table.taken(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
     )
-    candidates = table.candidates()
+    candidates = table.candidates(index.tokens, query.top_k)
     clock.lap("near_duplicates")
     return Retrieval(
         query=query,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from pipeline.index import Index
-from pipeline.rerankers.late_interaction import late_interaction_score, similarities
+from pipeline.index import Index, TokenStore, order_of
+from pipeline.rerankers.late_interaction import JoinedSimilarity, joined_similarity
 from pipeline.rerankers.text_only import text_only_scores
 from pipeline.retrieval.candidates import Pool
 from pipeline.retrieval.keyword import coverage, covered_share
-from pipeline.retrieval.ranking import Scores, best_rows, ranks
+from pipeline.retrieval.ranking import Scores, Ties, best_rows, ranks
+from pipeline.stores.token_store import QuantisedTokens
 from pipeline.types import Candidate, Chunk, FloatMatrix, Hit, QuestionTerm, Stage, TokenVectors
 
 __all__ = ["Table"]
@@ -24,21 +23,21 @@ class Table:
 
     Attributes:
         rows: Rows of the index.
+        ties: What equal scores are ordered by.
         order: Score that the present order rests on, falling.
         stages: Stage name -> score of each candidate, in the order the stages ran.
         ranks: Stage name -> rank of each candidate among all that the stage saw.
         covered: float32, shape (candidates, question terms).
-        tokens: Token vectors of each chunk.
         similarity: Question tokens against the chunk's tokens.
     """
 
     rows: tuple[int, ...]
     chunks: tuple[Chunk, ...]
+    ties: Ties
     order: Scores
     stages: Mapping[str, Scores]
     ranks: Mapping[str, tuple[int, ...]]
     covered: FloatMatrix
-    tokens: tuple[TokenVectors, ...]
     similarity: tuple[FloatMatrix, ...]
 
     @classmethod
@@ -56,29 +55,26 @@ class Table:
 
         Ranks of the first stages are those among the whole pool.
         """
-        everyone = tuple(index.chunks[row] for row in pool.rows)
+        everyone = order_of(index.chunks).ranks[list(pool.rows)]
         first = {"cosine": pool.cosine, "bm25": pool.keyword, "fusion": pool.fused}
-        rows = pool.rows[:count]
-        tokens = tuple(index.tokens[row] for row in rows)
-        similarity = tuple(similarities(question.vectors, [item.vectors for item in tokens]))
-        late = np.array([late_interaction_score(matrix) for matrix in similarity], dtype=np.float32)
+        rows, ties = pool.rows[:count], everyone[:count]
+        similarity = _similarity(index.tokens, rows, question.vectors)
         covered = coverage(index.postings, terms, rows)
         second = {
             "text_only": text_only_scores(vector, index.text_vectors[list(rows)]),
             "coverage": covered_share(terms, covered),
-            "late_interaction": late,
+            "late_interaction": similarity.scores(),
         }
-        chunks = everyone[:count]
         return cls(
             rows=rows,
-            chunks=chunks,
+            chunks=tuple(index.chunks[row] for row in rows),
+            ties=ties,
             order=pool.fused[:count],
             stages={name: scores[:count] for name, scores in first.items()} | second,
-            ranks={name: tuple(_ranks(everyone, scores))[:count] for name, scores in first.items()}
-            | {name: tuple(_ranks(chunks, scores)) for name, scores in second.items()},
+            ranks={name: tuple(ranks(scores, everyone)[:count]) for name, scores in first.items()}
+            | {name: tuple(ranks(scores, ties)) for name, scores in second.items()},
             covered=covered,
-            tokens=tokens,
-            similarity=similarity,
+            similarity=tuple(similarity.matrices()),
         )
 
     def taken(self, places: Iterable[int]) -> Table:
@@ -88,11 +84,11 @@ class Table:
             self,
             rows=tuple(self.rows[place] for place in kept),
             chunks=tuple(self.chunks[place] for place in kept),
+            ties=self.ties[kept],
             order=self.order[kept],
             stages={name: scores[kept] for name, scores in self.stages.items()},
             ranks={name: tuple(column[place] for place in kept) for name, column in self.ranks.items()},
             covered=self.covered[kept],
-            tokens=tuple(self.tokens[place] for place in kept),
             similarity=tuple(self.similarity[place] for place in kept),
         )
 
@@ -103,28 +99,38 @@ class Table:
             table = replace(
                 table,
                 stages={**self.stages, name: scores},
-                ranks={**self.ranks, name: tuple(_ranks(self.chunks, scores))},
+                ranks={**self.ranks, name: tuple(ranks(scores, self.ties))},
             )
-        return table.taken(best_rows(scores, len(scores), _by_id(self.chunks)))
+        return table.taken(best_rows(scores, len(scores), self.ties))
 
-    def candidates(self) -> tuple[Candidate, ...]:
-        """What later stages get."""
+    def candidates(self, tokens: TokenStore, shown: int) -> tuple[Candidate, ...]:
+        """What later stages get; the first ``shown`` with their token vectors."""
         return tuple(
-            Candidate(self._hit(place), self.covered[place], self.tokens[place], self.similarity[place])
-            for place in range(len(self.rows))
+            Candidate(hit, self.covered[place], _shown(tokens, row, place < shown), self.similarity[place])
+            for place, (hit, row) in enumerate(zip(self._hits(), self.rows, strict=True))
         )
 
-    def _hit(self, place: int) -> Hit:
-        stages = tuple(
-            Stage(name, round(float(scores[place]), 6), self.ranks[name][place])
+    def _hits(self) -> list[Hit]:
+        columns = [
+            [Stage(name, score, rank) for score, rank in zip(_rounded(scores), self.ranks[name], strict=True)]
             for name, scores in self.stages.items()
-        )
-        return Hit(self.chunks[place], round(float(self.order[place]), 6), place + 1, stages)
+        ]
+        rows = zip(self.chunks, _rounded(self.order), zip(*columns, strict=True), strict=True)
+        return [
+            Hit(chunk, score, place, stages) for place, (chunk, score, stages) in enumerate(rows, start=1)
+        ]
 
 
-def _by_id(chunks: tuple[Chunk, ...]) -> Callable[[int], str]:
-    return lambda place: chunks[place].id
+def _shown(tokens: TokenStore, row: int, shown: bool) -> TokenVectors | None:
+    return tokens[row] if shown else None
 
 
-def _ranks(chunks: tuple[Chunk, ...], scores: Scores) -> list[int]:
-    return ranks(scores, _by_id(chunks))
+def _rounded(scores: Scores) -> list[float]:
+    return [round(score, 6) for score in scores.tolist()]
+
+
+def _similarity(tokens: TokenStore, rows: Sequence[int], question: FloatMatrix) -> JoinedSimilarity:
+    if isinstance(tokens, QuantisedTokens):
+        pairs = [tokens.scaled(row) for row in rows]
+        return joined_similarity(question, [values for values, _ in pairs], [scales for _, scales in pairs])
+    return joined_similarity(question, [tokens[row].vectors for row in rows])

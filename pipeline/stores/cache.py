@@ -1,17 +1,22 @@
 """Binary copies of an index beside its JSON, mapped into memory instead of parsed.
 
-``embeddings/cache/<name>/`` holds arrays (``.npy``), the terms, and ``record.json``, which is
-written last and ties the copies to one ``embeddings.json``. The name holds a checksum of the
-content, so files that a running server has mapped are never overwritten by another index.
+``embeddings/cache/<name>/`` holds arrays (``.npy``), texts (``.bin``), terms and ids, and
+``record.json``, which is written last and ties the copies to the JSON files of one build. The name
+holds a checksum of the content, so files that a running server has mapped are never overwritten by
+another index.
+
+Sizes of all files, and the content of those in which a wrong number would lead astray, are checked
+at each start; the large rest (vectors, tokens, texts) by `intact`, which takes as long as reading it.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,50 +24,55 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from pipeline.index import Postings
-from pipeline.stores.switch import write_durably
+from pipeline.index import ChunkOrder, Index, Manifest, Postings, order_of
+from pipeline.stores import records
+from pipeline.stores.cache_record import (
+    RECORD,
+    CacheRecord,
+    FileState,
+    checksum,
+    read_record,
+    write_record,
+)
+from pipeline.stores.packed_records import PackedRecords, write_records
+from pipeline.stores.stored_texts import StoredChunks, StoredDocuments, Truth
 from pipeline.stores.token_store import PackedTokens, QuantisedTokens
-from pipeline.types import FloatMatrix
 
-__all__ = ["CachedIndex", "FileState", "read_cache", "remove_other_caches", "state_of", "write_cache"]
+__all__ = [
+    "condemn",
+    "intact",
+    "read_cache",
+    "read_tokens",
+    "remove_other_caches",
+    "renew_states",
+    "write_cache",
+]
 
-CACHE_VERSION = 1
-_RECORD = "record.json"
 _TERMS = "terms.json"
+_DOCUMENT_IDS = "document_ids.json"
+_TOKENS = ("token_values", "token_scales", "token_spans", "token_offsets")
+_LARGE = frozenset(
+    {"vectors.npy", "text_vectors.npy", "token_values.npy", "token_scales.npy", "token_spans.npy"}
+    | {"chunks.bin", "documents.bin"}
+)
+"""Files whose content is not read at a start. Texts have a checksum of their own in each record."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """Size and time of change of ``embeddings.json``: equal ones mean it need not be read again."""
-
-    size: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class CachedIndex:
-    """What the caches hold; read from them, the arrays are mapped and read-only."""
-
-    vectors: FloatMatrix
-    text_vectors: FloatMatrix
-    tokens: PackedTokens
-    postings: Postings
-
-
-def state_of(path: Path) -> FileState:
-    """The present state of a file."""
-    status = path.stat()
-    return FileState(status.st_size, status.st_mtime_ns)
-
-
-def write_cache(folder: Path, content: CachedIndex, checksum: str, state: FileState) -> None:
+def write_cache(
+    folder: Path,
+    index: Index,
+    tokens: PackedTokens,
+    checksums: Mapping[str, str],
+    states: Mapping[str, FileState],
+) -> None:
     """Write a cache folder as a whole.
 
     Args:
         folder: Replaced as a whole.
-        content: What to write.
-        checksum: SHA-256 of the ``embeddings.json`` the copies belong to.
-        state: That file's state.
+        index: What to write.
+        tokens: Its tokens.
+        checksums: JSON file -> SHA-256, of the build the copies belong to.
+        states: Those files' states.
 
     Raises:
         OSError: There is no room, or this place cannot be written to; nothing is left behind.
@@ -71,14 +81,18 @@ def write_cache(folder: Path, content: CachedIndex, checksum: str, state: FileSt
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        for name, array in _arrays(content).items():
+        for name, array in _arrays(index, tokens).items():
             np.save(draft / f"{name}.npy", array, allow_pickle=False)
-        _write_tokens(draft, content.tokens, content.vectors.shape[1])
-        (draft / _TERMS).write_bytes(orjson.dumps(list(content.postings.terms)))
-        for path in draft.iterdir():
-            _flush(path)  # sizes alone would not tell that a power loss left zeros in a file
-        sizes = {path.name: path.stat().st_size for path in sorted(draft.iterdir())}
-        _write_record(draft, checksum, state, sizes)
+        _write_tokens(draft, tokens, index.vectors.shape[1])
+        write_records(draft, "chunks", (orjson.dumps(records.chunk_record(one)) for one in index.chunks))
+        documents = (orjson.dumps(records.document_record(one)) for one in index.documents.values())
+        write_records(draft, "documents", documents)
+        (draft / _DOCUMENT_IDS).write_bytes(orjson.dumps(list(index.documents)))
+        (draft / _TERMS).write_bytes(orjson.dumps(list(index.postings.terms)))
+        files = {path.name: (path.stat().st_size, checksum(path)) for path in sorted(draft.iterdir())}
+        for name in files:
+            _flush(draft / name)  # sizes alone would not tell that a power loss left zeros in a file
+        write_record(draft, CacheRecord(dict(checksums), dict(states), files))
         shutil.rmtree(folder, ignore_errors=True)
         draft.replace(folder)
     except OSError:
@@ -86,29 +100,89 @@ def write_cache(folder: Path, content: CachedIndex, checksum: str, state: FileSt
         raise
 
 
-def read_cache(folder: Path, checksum: str, state: FileState, verify: Path) -> CachedIndex | None:
-    """The caches if they belong to the ``embeddings.json`` at ``verify``, else None.
+def read_cache(
+    folder: Path, manifest: Manifest, checksums: Mapping[str, str], truths: Mapping[str, Truth]
+) -> tuple[Index, Mapping[str, FileState]] | None:
+    """The index out of its copies, and the states in which its JSON files were last seen whole.
 
-    The file is hashed only if its state is not the recorded one (it was copied, for example).
+    Args:
+        folder: Of the copies.
+        manifest: Of the index.
+        checksums: JSON file -> SHA-256 that the copies must belong to.
+        truths: ``chunks`` and ``documents`` -> what to read where their copy is damaged.
+
+    Returns:
+        None where the copies are damaged or those of another build.
     """
+    record = read_record(folder)
+    if record is None or dict(record.checksums) != dict(checksums) or not _whole(folder, record):
+        return None
     try:
-        record = orjson.loads((folder / _RECORD).read_bytes())
-        if record["version"] != CACHE_VERSION or record["checksum"] != checksum:
-            return None
-        sizes: dict[str, int] = record["files"]
-        if any((folder / name).stat().st_size != size for name, size in sizes.items()):
-            return None
-        if record["state"] != [state.size, state.mtime_ns]:
-            if _sha256(verify) != checksum:
-                return None
-            _write_record(folder, checksum, state, sizes)
         arrays = {
-            name.removesuffix(".npy"): _mapped(folder / name) for name in sizes if name.endswith(".npy")
+            name.removesuffix(".npy"): _mapped(folder / name)
+            for name in record.files
+            if name.endswith(".npy")
         }
-        terms = orjson.loads((folder / _TERMS).read_bytes())
-        return _assembled(arrays, terms)
+        return _assembled(folder, arrays, manifest, truths), record.states
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None  # any damage: the copies are made again from the JSON, which has checksums of its own
+
+
+def read_tokens(folder: Path, embeddings: str, count: int, dimension: int) -> PackedTokens | None:
+    """The token vectors alone, where the copies of the rest are damaged, stale or of an older version.
+
+    Args:
+        folder: Of the copies.
+        embeddings: SHA-256 of the ``embeddings.json`` that they must belong to.
+        count: Chunks.
+        dimension: Of a vector.
+    """
+    record = read_record(folder)
+    names = [f"{name}.npy" for name in _TOKENS]
+    if record is None or record.checksums.get("embeddings.json") != embeddings:
+        return None
+    try:
+        own = replace(record, files={name: record.files[name] for name in names})
+        if not _whole(folder, own, everything=True):
+            return None
+        tokens = QuantisedTokens(*(_mapped(folder / name) for name in names))
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # any damage: the caches are rebuilt from the JSON, which has checksums of its own
+        return None
+    return tokens if len(tokens) == count and tokens.fits(dimension) else None
+
+
+def renew_states(folder: Path, states: Mapping[str, FileState]) -> None:
+    """Note the present states of JSON files whose checksums were found right."""
+    record = read_record(folder)
+    if record is not None:
+        write_record(folder, replace(record, states=dict(states)))
+
+
+def intact(folder: Path, *, pause: Callable[[float], object] = time.sleep, share: float = 1.0) -> bool:
+    """True if every byte of the copies is as it was written; reads all of them.
+
+    Args:
+        folder: Of the copies.
+        pause: Waits some seconds.
+        share: Of one core's time to take at most, above 0.
+    """
+    record = read_record(folder)
+    if record is None:
+        return False
+    for name, (size, crc) in record.files.items():
+        started = time.monotonic()
+        try:
+            if (folder / name).stat().st_size != size or (crc is not None and checksum(folder / name) != crc):
+                return False
+        except OSError:
+            return False
+        pause((time.monotonic() - started) * (1 / share - 1))
+    return True
+
+
+def condemn(folder: Path) -> None:
+    """Damaged copies are not used again: the next start makes them anew."""
+    (folder / RECORD).unlink(missing_ok=True)
 
 
 def remove_other_caches(folder: Path) -> None:
@@ -119,31 +193,31 @@ def remove_other_caches(folder: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def _write_record(folder: Path, checksum: str, state: FileState, sizes: Mapping[str, int]) -> None:
-    record = {
-        "version": CACHE_VERSION,
-        "checksum": checksum,
-        "state": [state.size, state.mtime_ns],
-        "files": dict(sizes),
-    }
-    draft = folder / f"{_RECORD}.{os.getpid()}.new"
-    try:
-        write_durably(draft, orjson.dumps(record))
-        draft.replace(folder / _RECORD)
-    except PermissionError:
-        if not (folder / _RECORD).is_file():
-            raise  # else the old record only costs one more hash at the next start
+def _whole(folder: Path, record: CacheRecord, *, everything: bool = False) -> bool:
+    for name, (size, crc) in record.files.items():
+        path = folder / name
+        try:
+            if path.stat().st_size != size:
+                return False
+            if crc is not None and (everything or name not in _LARGE) and checksum(path) != crc:
+                return False
+        except OSError:
+            return False
+    return True
 
 
-def _arrays(content: CachedIndex) -> dict[str, NDArray[Any]]:
+def _arrays(index: Index, tokens: PackedTokens) -> dict[str, NDArray[Any]]:
+    order = order_of(index.chunks)
     return {
-        "vectors": content.vectors,
-        "text_vectors": content.text_vectors,
-        "token_offsets": content.tokens.offsets,
-        "term_starts": content.postings.starts,
-        "term_rows": content.postings.rows,
-        "term_counts": content.postings.counts,
-        "lengths": content.postings.lengths,
+        "vectors": index.vectors,
+        "text_vectors": index.text_vectors,
+        "token_offsets": tokens.offsets,
+        "term_starts": index.postings.starts,
+        "term_rows": index.postings.rows,
+        "term_counts": index.postings.counts,
+        "lengths": index.postings.lengths,
+        "id_ranks": order.ranks,
+        "twins": order.twins,
     }
 
 
@@ -172,10 +246,23 @@ def _flush(path: Path) -> None:
         os.fsync(stream.fileno())
 
 
-def _assembled(arrays: Mapping[str, NDArray[Any]], terms: list[str]) -> CachedIndex:
-    tokens = QuantisedTokens(
-        arrays["token_values"], arrays["token_scales"], arrays["token_spans"], arrays["token_offsets"]
-    )
+def _assembled(
+    folder: Path, arrays: Mapping[str, NDArray[Any]], manifest: Manifest, truths: Mapping[str, Truth]
+) -> Index:
+    """The index of the copies.
+
+    Raises:
+        ValueError: They do not fit each other.
+    """
+    tokens = QuantisedTokens(*(arrays[name] for name in _TOKENS))
+    terms: list[str] = orjson.loads((folder / _TERMS).read_bytes())
+    ids: list[str] = orjson.loads((folder / _DOCUMENT_IDS).read_bytes())
+    chunks, documents = _packed(folder, "chunks", arrays), _packed(folder, "documents", arrays)
+    count, shape = len(chunks), (len(chunks), manifest.dimension)
+    lengths = {len(tokens), len(arrays["lengths"]), len(arrays["id_ranks"]), len(arrays["twins"])}
+    fitting = lengths == {count} and arrays["vectors"].shape == arrays["text_vectors"].shape == shape
+    if not (fitting and tokens.fits(manifest.dimension) and len(ids) == len(documents)):
+        raise ValueError(folder)
     postings = Postings(
         terms={term: number for number, term in enumerate(terms)},
         starts=arrays["term_starts"],
@@ -183,17 +270,28 @@ def _assembled(arrays: Mapping[str, NDArray[Any]], terms: list[str]) -> CachedIn
         counts=arrays["term_counts"],
         lengths=arrays["lengths"],
     )
-    return CachedIndex(arrays["vectors"], arrays["text_vectors"], tokens, postings)
+    order = ChunkOrder(arrays["id_ranks"], arrays["twins"])
+    return Index(
+        manifest=manifest,
+        chunks=StoredChunks(chunks, order, truths["chunks"]),
+        documents=StoredDocuments(documents, ids, truths["documents"]),
+        vectors=arrays["vectors"],
+        text_vectors=arrays["text_vectors"],
+        tokens=tokens,
+        postings=postings,
+    )
+
+
+def _packed(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> PackedRecords:
+    path = folder / f"{name}.bin"
+    data = np.asarray(np.memmap(path, np.uint8, "r")) if path.stat().st_size else np.zeros(0, np.uint8)
+    packed = PackedRecords(data, arrays[f"{name}_starts"], arrays[f"{name}_sums"])
+    if not packed.fits():
+        raise ValueError(path)
+    return packed
 
 
 def _mapped(path: Path) -> NDArray[Any]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     # A plain view: numpy.memmap costs microseconds more on every slice.
     return np.asarray(array) if array.size else np.array(array)
-
-
-def _sha256(path: Path) -> str:
-    import hashlib
-
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -6,13 +6,10 @@ never taken for one index (cases 20 and 21).
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import orjson
 
 from pipeline.errors import IndexDamagedError, IndexUnusableError
@@ -20,63 +17,71 @@ from pipeline.index import Index, Manifest
 from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.stores import records
-from pipeline.stores.cache import CachedIndex, read_cache, remove_other_caches, state_of, write_cache
+from pipeline.stores.cache import (
+    condemn,
+    intact,
+    read_cache,
+    read_tokens,
+    remove_other_caches,
+    renew_states,
+    write_cache,
+)
+from pipeline.stores.cache_record import FileState, state_of
 from pipeline.stores.encode import encode_chunks
 from pipeline.stores.faults import FULL, READ_ONLY
+from pipeline.stores.json_files import chunks_in, documents_in, dump_list, dump_vectors, items_of, vectors_in
 from pipeline.stores.parts import (
     CHUNKS,
     DOCUMENTS,
     EMBEDDINGS,
     MANIFEST,
-    Parts,
+    Head,
+    check_checksum,
     check_embedder,
     damaged,
-    parsed,
     read_head,
-    read_parts,
     stamp,
     with_checksum,
 )
+from pipeline.stores.stored_texts import Truth
 from pipeline.stores.switch import MARKER, commit, current, recover, stage, unstage
 from pipeline.stores.token_store import GatheredTokens, QuantisedTokens
 from pipeline.text.embedded import TOPIC_CHARACTERS
 from pipeline.text.postings import chunk_postings
-from pipeline.types import Chunk, Document, FloatMatrix
 
-__all__ = ["load", "read_manifest", "remove_leftovers", "save", "stamp"]
+__all__ = ["check_copies", "load", "read_manifest", "remove_leftovers", "save", "stamp"]
 
 _RETRIES = 5  # a reader may meet a writer, and that one may be followed by another
+_TEXTS = (CHUNKS, DOCUMENTS, EMBEDDINGS)
 
 
 def save(index: Index, folder: Path) -> None:
     """Write an index over the old one; a crash at any point leaves the old or the new one whole.
 
-    Call it within `pipeline.stores.lock.index_lock`.
+    Call it within `pipeline.stores.lock.index_lock`. What is written is never in memory as a whole.
 
     Raises:
         OSError: It could not be written; the old one is whole, and nothing is left beside it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     recover(folder)
+    names = (*_TEXTS, MANIFEST)
     contents = {
-        CHUNKS: _dump([records.chunk_record(chunk) for chunk in index.chunks]),
-        DOCUMENTS: _dump([records.document_record(document) for document in index.documents.values()]),
-        EMBEDDINGS: _dump_vectors(index),
+        CHUNKS: dump_list(records.chunk_record(chunk) for chunk in index.chunks),
+        DOCUMENTS: dump_list(records.document_record(document) for document in index.documents.values()),
+        EMBEDDINGS: dump_vectors(index),
     }
-    sums = {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()}
-    contents[MANIFEST] = orjson.dumps(
-        records.manifest_record(index.manifest) | {"chunks": len(index.chunks), "checksums": sums},
-        option=orjson.OPT_INDENT_2,
-    )
-    cache = _cache_folder(folder, index.manifest, sums[EMBEDDINGS])
     try:
-        stage(folder, contents)
+        sums = stage(folder, contents)
+        head = records.manifest_record(index.manifest) | {"chunks": len(index.chunks), "checksums": sums}
+        stage(folder, {MANIFEST: [orjson.dumps(head, option=orjson.OPT_INDENT_2)]})
+        cache = _cache_folder(folder, index.manifest, sums[EMBEDDINGS])
         if isinstance(index.tokens, QuantisedTokens | GatheredTokens):
-            cached = CachedIndex(index.vectors, index.text_vectors, index.tokens, index.postings)
-            write_cache(cache, cached, sums[EMBEDDINGS], state_of(folder / f"{EMBEDDINGS}.new"))
-        commit(folder, list(contents))
+            states = {name: state_of(folder / f"{name}.new") for name in _TEXTS}
+            write_cache(cache, index, index.tokens, sums, states)
+        commit(folder, names)
     except OSError:
-        _take_back(folder, contents)
+        _take_back(folder, names)
         raise
     remove_other_caches(cache)
 
@@ -86,7 +91,27 @@ def remove_leftovers(folder: Path) -> None:
     recover(folder)
     head = read_head(folder, None)
     remove_other_caches(_cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS]))
-    unstage(folder, (CHUNKS, DOCUMENTS, EMBEDDINGS, MANIFEST, MARKER))
+    unstage(folder, (*_TEXTS, MANIFEST, MARKER))
+
+
+def check_copies(folder: Path, *, share: float = 1.0) -> bool:
+    """Read all binary copies; damaged ones are not used again. True if they are as they were written.
+
+    Args:
+        folder: The index folder.
+        share: Of one core's time to take at most, above 0.
+
+    Raises:
+        IndexUnusableError: There is no index.
+    """
+    head = read_head(folder, None)
+    cache = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
+    if intact(cache, share=share):
+        return True
+    if stamp(folder) is not None and read_head(folder, None) == head:
+        condemn(cache)
+        return False
+    return True  # another index has been written meanwhile
 
 
 def _take_back(folder: Path, names: Iterable[str]) -> None:
@@ -133,14 +158,18 @@ def load(
         IndexMismatchError: The index is of another format or embedder.
     """
     for _ in range(_RETRIES):
+        recover(folder)
         seen = stamp(folder)
         try:
             return _load_once(folder, expected, embedder, progress, seen)
-        except (_OutdatedError, FileNotFoundError):
-            time.sleep(0.05)  # a writer is at work here
+        except _OutdatedError:
+            pass  # a writer is at work here
+        except FileNotFoundError:
+            pass  # likewise
         except IndexDamagedError:
-            if stamp(folder) == seen:
+            if not (folder / MARKER).exists() and stamp(folder) == seen:
                 raise  # no newer index has been written meanwhile: the damage is real
+        time.sleep(0.05)
     try:
         return _load_once(folder, expected, embedder, progress, None)
     except FileNotFoundError as error:
@@ -158,122 +187,91 @@ def _load_once(
     progress: Progress | None,
     seen: object,
 ) -> Index:
-    parts = read_parts(folder, expected)
-    documents = _documents(folder, parts.documents)
-    chunks = _chunks(folder, parts.chunks, documents)
-    if len(chunks) != parts.count:
-        raise damaged(folder / CHUNKS, f"{len(chunks)} != {parts.count}")
-    cached = _from_cache(folder, parts, len(chunks))
-    if cached is None:
+    head = read_head(folder, expected)
+    found = _from_cache(folder, head)
+    if found is not None:
+        return found
+    files = {name: current(folder, name) for name in _TEXTS}
+    data = {name: with_checksum(files[name], head.checksums[name]) for name in (CHUNKS, DOCUMENTS)}
+    documents = documents_in(files[DOCUMENTS], data[DOCUMENTS])
+    chunks = chunks_in(files[CHUNKS], data[CHUNKS], documents)
+    del data
+    if len(chunks) != head.count:
+        raise damaged(files[CHUNKS], f"{len(chunks)} != {head.count}")
+    check_checksum(files[EMBEDDINGS], head.checksums[EMBEDDINGS])
+    vectors, text_vectors = vectors_in(files[EMBEDDINGS], chunks, head.manifest.dimension)
+    cache = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
+    tokens = read_tokens(cache, head.checksums[EMBEDDINGS], len(chunks), head.manifest.dimension)
+    if tokens is None:
         # A writer takes the copies of the index before away; to encode everything again would be long.
         if seen is not None and stamp(folder) != seen:
             raise _OutdatedError
-        cached = _rebuilt(folder, parts, chunks, embedder, progress)
-    return Index(
-        manifest=parts.manifest,
+        if embedder is None:
+            raise IndexDamagedError(path=folder / "cache", reason=Phrase("index_no_tokens"))
+        check_embedder(head.manifest, embedder.spec)
+        limit = int(head.manifest.chunker.get("topic_characters", TOPIC_CHARACTERS))
+        tokens = encode_chunks(chunks, embedder, limit, progress, texts_alone=False).tokens
+    index = Index(
+        manifest=head.manifest,
         chunks=chunks,
         documents=documents,
-        vectors=cached.vectors,
-        text_vectors=cached.text_vectors,
-        tokens=cached.tokens,
-        postings=cached.postings,
+        vectors=vectors,
+        text_vectors=text_vectors,
+        tokens=tokens,
+        postings=chunk_postings(chunks),
     )
-
-
-def _documents(folder: Path, data: bytes) -> dict[str, Document]:
-    path = folder / DOCUMENTS
     try:
-        documents = [records.document_from(record) for record in _list(path, data)]
-    except records.BadRecordError as error:
-        raise damaged(path, str(error)) from error
-    return {document.id: document for document in documents}
-
-
-def _chunks(folder: Path, data: bytes, documents: dict[str, Document]) -> tuple[Chunk, ...]:
-    path = folder / CHUNKS
-    try:
-        chunks = tuple(records.chunk_from(record) for record in _list(path, data))
-    except records.BadRecordError as error:
-        raise damaged(path, str(error)) from error
-    for chunk in chunks:
-        document = documents.get(chunk.document_id)
-        if document is None or document.text[chunk.start : chunk.end] != chunk.text:
-            raise damaged(path, chunk.id)
-    return chunks
-
-
-def _list(path: Path, data: bytes) -> list[object]:
-    value = parsed(path, data)
-    if not isinstance(value, list):
-        raise records.BadRecordError("[]")
-    return value
-
-
-def _from_cache(folder: Path, parts: Parts, count: int) -> CachedIndex | None:
-    path = current(folder, EMBEDDINGS)
-    if not path.is_file():
-        raise IndexDamagedError(path=path, reason=Phrase("index_no_file"))
-    cache = _cache_folder(folder, parts.manifest, parts.checksum)
-    found = read_cache(cache, parts.checksum, state_of(path), path)
-    shape = (count, parts.manifest.dimension)
-    if found is None or found.vectors.shape != shape or found.text_vectors.shape != shape:
-        return None
-    return found if len(found.tokens) == count == len(found.postings.lengths) else None
-
-
-def _rebuilt(
-    folder: Path,
-    parts: Parts,
-    chunks: tuple[Chunk, ...],
-    embedder: Embedder | None,
-    progress: Progress | None,
-) -> CachedIndex:
-    path = current(folder, EMBEDDINGS)
-    vectors, text_vectors = _vectors(path, with_checksum(path, parts.checksum), chunks, parts.manifest)
-    if embedder is None:
-        raise IndexDamagedError(path=folder / "cache", reason=Phrase("index_no_tokens"))
-    check_embedder(parts.manifest, embedder.spec)
-    limit = int(parts.manifest.chunker.get("topic_characters", TOPIC_CHARACTERS))
-    tokens = encode_chunks(chunks, embedder, limit, progress, texts_alone=False).tokens
-    cached = CachedIndex(vectors, text_vectors, tokens, chunk_postings(chunks))
-    cache = _cache_folder(folder, parts.manifest, parts.checksum)
-    try:
-        write_cache(cache, cached, parts.checksum, state_of(path))
+        write_cache(
+            cache, index, tokens, head.checksums, {name: state_of(path) for name, path in files.items()}
+        )
     except OSError as error:
         # Where the folder is read-only or full the copies stay in memory and are made at every start.
         if error.errno not in (*READ_ONLY, *FULL):
             raise
-    return cached
+        return index
+    return _from_cache(folder, head) or index
 
 
-def _vectors(
-    path: Path, data: bytes, chunks: Sequence[Chunk], manifest: Manifest
-) -> tuple[FloatMatrix, FloatMatrix]:
-    record = parsed(path, data)
-    if not isinstance(record, dict) or list(record) != [chunk.id for chunk in chunks]:
-        raise damaged(path, "chunk ids")
-    shape = (len(chunks), manifest.dimension)
+def _from_cache(folder: Path, head: Head) -> Index | None:
+    """The index through its copies, where these belong to JSON files that are whole.
+
+    A JSON file is hashed only if its state is not the recorded one (it was copied, for example).
+    """
+    files = {name: current(folder, name) for name in _TEXTS}
+    for path in files.values():
+        if not path.is_file():
+            raise IndexDamagedError(path=path, reason=Phrase("index_no_file"))
+    cache = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
+    found = read_cache(cache, head.manifest, head.checksums, _truths(folder, head))
+    if found is None or len(found[0].chunks) != head.count:
+        return None
+    index, known = found
+    states = {name: state_of(path) for name, path in files.items()}
+    if states != known:
+        for name, path in files.items():
+            if states[name] != known.get(name):
+                check_checksum(path, head.checksums[name])
+        _note(cache, states)
+    return index
+
+
+def _note(cache: Path, states: Mapping[str, FileState]) -> None:
     try:
-        pair = [
-            np.array([entry[name] for entry in record.values()], dtype=np.float32).reshape(shape)
-            for name in ("topic_text", "text")
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise damaged(path, str(error).strip("'")) from error
-    if not all(np.isfinite(matrix).all() for matrix in pair):
-        raise damaged(path, "NaN")
-    return pair[0], pair[1]
+        renew_states(cache, states)
+    except OSError as error:
+        if error.errno not in (*READ_ONLY, *FULL):
+            raise  # else the next start looks at the JSON once more
 
 
-def _dump(value: list[dict[str, Any]]) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+def _truths(folder: Path, head: Head) -> dict[str, Truth]:
+    def truth(name: str) -> Truth:
+        def read() -> list[object]:
+            path = current(folder, name)
+            return items_of(path, with_checksum(path, head.checksums[name]))
 
+        return read
 
-def _dump_vectors(index: Index) -> bytes:
-    # float32 numbers are written in their shortest form and read back to the same bits.
-    pairs = zip(index.chunks, index.vectors, index.text_vectors, strict=True)
-    content = {chunk.id: {"topic_text": both, "text": text} for chunk, both, text in pairs}
-    return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+    return {"chunks": truth(CHUNKS), "documents": truth(DOCUMENTS)}
 
 
 def _cache_folder(folder: Path, manifest: Manifest, checksum: str) -> Path:

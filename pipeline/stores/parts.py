@@ -1,9 +1,8 @@
-"""The JSON files of an index, read so that they are known to belong together."""
+"""The JSON files of an index, known to belong together."""
 
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from pipeline.index import FORMAT_VERSION, Manifest
 from pipeline.messages import Phrase
 from pipeline.ports import EmbedderSpec
 from pipeline.stores import records
-from pipeline.stores.switch import MARKER, current, recover
+from pipeline.stores.switch import current
 
 __all__ = [
     "CHUNKS",
@@ -23,18 +22,16 @@ __all__ = [
     "EMBEDDINGS",
     "MANIFEST",
     "Head",
-    "Parts",
+    "check_checksum",
     "check_embedder",
     "damaged",
     "parsed",
     "read_head",
-    "read_parts",
     "stamp",
     "with_checksum",
 ]
 
 MANIFEST, CHUNKS, DOCUMENTS, EMBEDDINGS = "manifest.json", "chunks.json", "documents.json", "embeddings.json"
-_RETRIES = 5  # a reader may meet a writer in the middle of its renames
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,37 +43,6 @@ class Head:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Files whose checksums agree with the manifest."""
-
-    manifest: Manifest
-    count: int
-    checksum: str
-    chunks: bytes
-    documents: bytes
-
-
-def read_parts(folder: Path, expected: EmbedderSpec | None) -> Parts:
-    """Everything but the vectors.
-
-    Raises:
-        IndexMissingError: There is no index in this folder.
-        IndexDamagedError: A file is missing, cut, or not the one the manifest records.
-        IndexMismatchError: The index is of another format or embedder.
-    """
-    for _ in range(_RETRIES):
-        recover(folder)
-        seen = stamp(folder)
-        try:
-            return _read_once(folder, expected)
-        except IndexDamagedError:
-            if not (folder / MARKER).exists() and stamp(folder) == seen:
-                raise  # nobody is writing here: the damage is real
-        time.sleep(0.05)
-    return _read_once(folder, expected)
-
-
 def stamp(folder: Path) -> tuple[int, int, int] | None:
     """Changes whenever another index is written; cheap. None where there is none that can be seen."""
     try:
@@ -86,15 +52,14 @@ def stamp(folder: Path) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_ino, status.st_size
 
 
-def _read_once(folder: Path, expected: EmbedderSpec | None) -> Parts:
-    head = read_head(folder, expected)
-    chunks = with_checksum(current(folder, CHUNKS), head.checksums[CHUNKS])
-    documents = with_checksum(current(folder, DOCUMENTS), head.checksums[DOCUMENTS])
-    return Parts(head.manifest, head.count, head.checksums[EMBEDDINGS], chunks, documents)
-
-
 def read_head(folder: Path, expected: EmbedderSpec | None) -> Head:
-    """The manifest, checked; raises as `read_parts`."""
+    """The manifest, checked.
+
+    Raises:
+        IndexMissingError: There is no index in this folder.
+        IndexDamagedError: The manifest cannot be used, or is gone.
+        IndexMismatchError: The index is of another format or embedder.
+    """
     path = current(folder, MANIFEST)
     if not path.is_file():
         if any(current(folder, name).is_file() for name in (CHUNKS, DOCUMENTS, EMBEDDINGS)):
@@ -140,6 +105,18 @@ def with_checksum(path: Path, checksum: str) -> bytes:
         parsed(path, data)  # a cut file is better named as one
         raise IndexDamagedError(path=path, reason=Phrase("index_changed"))
     return data
+
+
+def check_checksum(path: Path, checksum: str) -> None:
+    """As `with_checksum`, for a file whose bytes are not wanted: it may be larger than the memory."""
+    try:
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise IndexDamagedError(path=path, reason=Phrase("index_no_file")) from error
+    if found != checksum:
+        with_checksum(path, checksum)
+        raise IndexDamagedError(path=path, reason=Phrase("index_changed"))
 
 
 def parsed(path: Path, data: bytes) -> object:

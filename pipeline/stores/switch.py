@@ -10,6 +10,7 @@ A reader that finds the marker finishes steps 3 and 4, or, where it may not writ
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,11 +26,19 @@ MARKER = "switch.json"
 _ATTEMPTS = 20  # Windows refuses to replace a file while another process reads it
 
 
-def stage(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Step 1. Overwrites leftovers of an interrupted run."""
-    for name, data in contents.items():
-        write_durably(folder / f"{name}.new", data)
+def stage(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> dict[str, str]:
+    """Step 1. Overwrites leftovers of an interrupted run.
+
+    Args:
+        folder: Where the files are.
+        contents: File -> its content in pieces, which are not kept.
+
+    Returns:
+        File -> SHA-256 of its content.
+    """
+    sums = {name: _written(folder / f"{name}.new", pieces) for name, pieces in contents.items()}
     _flush_folder(folder)
+    return sums
 
 
 def unstage(folder: Path, names: Iterable[str]) -> None:
@@ -66,10 +75,18 @@ def current(folder: Path, name: str) -> Path:
 
 def write_durably(path: Path, data: bytes) -> None:
     """Write a file and wait until it is on the disk."""
+    _written(path, (data,))
+
+
+def _written(path: Path, pieces: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
     with path.open("wb") as stream:
-        stream.write(data)
+        for piece in pieces:
+            stream.write(piece)
+            digest.update(piece)
         stream.flush()
         os.fsync(stream.fileno())
+    return digest.hexdigest()
 
 
 def _committed(folder: Path) -> list[str]:

@@ -99,6 +99,18 @@ class QuantisedTokens:
         begin, end = self._range(row)
         return self.values[begin:end], self.spans[begin:end]
 
+    def fits(self, dimension: int) -> bool:
+        """True if the four arrays can belong to each other."""
+        count = len(self.values)
+        shapes = self.values.shape == (count, dimension) and self.spans.shape == (count, 2)
+        ends = int(self.offsets[0]) == 0 and int(self.offsets[-1]) == count == len(self.scales)
+        return shapes and ends and bool((np.diff(self.offsets) >= 0).all())
+
+    def scaled(self, row: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+        """The bytes of a chunk, and what gives its rows length 1."""
+        begin, end = self._range(row)
+        return self.values[begin:end], self.scales[begin:end]
+
     def blocks(self, first: int, after: int) -> Iterator[TokenBlock]:
         """See `PackedTokens`."""
         end = int(self.offsets[after])

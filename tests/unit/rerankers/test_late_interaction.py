@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.rerankers.late_interaction import (
+    joined_similarity,
     late_interaction_score,
     late_interaction_scores,
-    similarities,
     similarity_matrix,
     token_maxima,
 )
@@ -45,7 +45,7 @@ def test_nothing_on_either_side_scores_zero():
     assert late_interaction_score(similarity_matrix(QUESTION, nothing)) == 0
     assert late_interaction_score(similarity_matrix(nothing, PASSAGE)) == 0
     assert late_interaction_scores(QUESTION, []).shape == (0,)
-    assert similarities(QUESTION, []) == []
+    assert joined_similarity(QUESTION, []).matrices() == []
     assert late_interaction_scores(QUESTION, [PASSAGE, nothing]) == pytest.approx([0.9, 0])
 
 

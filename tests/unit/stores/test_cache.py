@@ -7,11 +7,12 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import orjson
 import pytest
 from word_embedder import WordEmbedder
 
 from pipeline.errors import IndexDamagedError
-from pipeline.index import Index
+from pipeline.index import Index, find_chunk
 from pipeline.ingest.build import build_index
 from pipeline.settings import IndexSettings
 from pipeline.stores import json_store
@@ -42,8 +43,8 @@ def test_vectors_are_not_parsed_while_copies_are_current(
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(json_store, "_vectors", never)
-    monkeypatch.setattr("pipeline.stores.cache._sha256", never)
+    for name in ("with_checksum", "check_checksum", "vectors_in", "chunks_in", "documents_in"):
+        monkeypatch.setattr(json_store, name, never)
     load(folder)
 
 
@@ -66,7 +67,23 @@ def test_changed_vectors_of_the_same_size_are_noticed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["vectors.npy", "token_values.npy", "terms.json", "record.json", "term_rows.npy"]
+    "name",
+    [
+        "vectors.npy",
+        "token_values.npy",
+        "terms.json",
+        "record.json",
+        "term_rows.npy",
+        "token_offsets.npy",
+        "chunks.bin",
+        "chunks_starts.npy",
+        "chunks_sums.npy",
+        "documents.bin",
+        "document_ids.json",
+        "id_ranks.npy",
+        "twins.npy",
+        "lengths.npy",
+    ],
 )
 @pytest.mark.parametrize("damage", ["cut", "missing", "noise"])
 def test_damaged_copies_are_made_again(folder: Path, index: Index, name: str, damage: str) -> None:
@@ -80,7 +97,72 @@ def test_damaged_copies_are_made_again(folder: Path, index: Index, name: str, da
     assert np.array_equal(found.vectors, index.vectors)
     assert np.array_equal(found.tokens[0].vectors, index.tokens[0].vectors)
     assert dict(found.postings.terms) == dict(index.postings.terms)
+    assert found.chunks == index.chunks
+    assert dict(found.documents) == dict(index.documents)
     load(folder)
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "terms.json", "chunks_sums.npy", "documents.bin"])
+def test_tokens_outlive_damage_to_the_other_copies(folder: Path, index: Index, name: str) -> None:
+    (the_cache(folder) / name).write_bytes(b"")
+    found = load(folder)  # without an embedder: nothing is encoded again
+    assert np.array_equal(found.tokens[0].vectors, index.tokens[0].vectors)
+    assert found.chunks == index.chunks
+    assert json_store.check_copies(folder)
+
+
+def test_copies_of_the_first_version_give_their_tokens(folder: Path, index: Index) -> None:
+    cache = the_cache(folder)
+    record = orjson.loads((cache / "record.json").read_bytes())
+    names = [path.name for path in cache.glob("token_*.npy")]
+    old = {
+        "version": 1,
+        "checksum": record["checksums"]["embeddings.json"],
+        "state": record["states"]["embeddings.json"],
+        "files": {name: record["files"][name][0] for name in names},
+    }
+    for path in cache.iterdir():
+        if path.name not in names:
+            path.unlink()
+    (cache / "record.json").write_bytes(orjson.dumps(old))
+    assert np.array_equal(load(folder).tokens[0].vectors, index.tokens[0].vectors)
+    assert json_store.check_copies(folder)
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "token_values.npy", "token_scales.npy", "chunks.bin"])
+def test_a_single_changed_byte_is_found_by_the_full_check(folder: Path, index: Index, name: str) -> None:
+    path = the_cache(folder) / name
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert not json_store.check_copies(folder)
+    found = load(folder, None, WordEmbedder())
+    assert np.array_equal(found.vectors, index.vectors)
+    assert np.array_equal(found.tokens[0].vectors, index.tokens[0].vectors)
+    assert json_store.check_copies(folder)
+
+
+def test_a_text_damaged_while_it_is_in_use_is_read_from_the_json(folder: Path, index: Index) -> None:
+    for name in ("chunks.bin", "documents.bin"):
+        path = the_cache(folder) / name
+        path.write_bytes(b"\x00" * path.stat().st_size)
+    found = load(folder)
+    assert found.chunks[0] == index.chunks[0]
+    assert found.chunks[-1:] == tuple(index.chunks[-1:])
+    assert dict(found.documents) == dict(index.documents)
+
+
+def test_stored_chunks_are_a_sequence(folder: Path, index: Index) -> None:
+    chunks = load(folder).chunks
+    assert chunks == index.chunks
+    assert index.chunks == chunks
+    assert chunks != index.chunks[1:]
+    assert chunks != 5
+    assert chunks[-1] == index.chunks[-1]
+    with pytest.raises(IndexError):
+        chunks[len(chunks)]
+    assert find_chunk(chunks, index.chunks[0].id) == index.chunks[0]
+    assert find_chunk(chunks, "нет") is None
 
 
 def test_copies_of_a_wrong_shape_are_made_again(folder: Path, index: Index) -> None:

@@ -89,14 +89,14 @@ def test_a_crash_at_every_step_leaves_one_whole_index(
 
 def test_leftovers_without_a_marker_count_for_nothing(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"old")
-    switch.stage(tmp_path, {"a": b"new"})
+    switch.stage(tmp_path, {"a": [b"new"]})
     switch.recover(tmp_path)
     assert switch.current(tmp_path, "a").read_bytes() == b"old"
 
 
 def test_a_committed_switch_is_finished_by_the_next_reader(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"old")
-    switch.stage(tmp_path, {"a": b"new", "b": b"new"})
+    switch.stage(tmp_path, {"a": [b"new"], "b": [b"n", b"ew"]})
     (tmp_path / switch.MARKER).write_bytes(b'["a","b"]')
     assert switch.current(tmp_path, "a").read_bytes() == b"new"
     switch.recover(tmp_path)
@@ -129,7 +129,7 @@ def test_where_nothing_may_be_written_the_new_files_are_read_in_place(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX errors")
 def test_other_errors_are_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    switch.stage(tmp_path, {"a": b"new"})
+    switch.stage(tmp_path, {"a": [b"new"]})
     (tmp_path / switch.MARKER).write_bytes(b'["a"]')
 
     def fail(*_: Any) -> None:
