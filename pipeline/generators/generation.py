@@ -22,7 +22,10 @@ POLL_S = 0.05
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """What the worker knows of a generation; ``deadline`` is a moment of ``time.monotonic``."""
+    """What the worker knows of a generation; ``deadline`` is a moment of ``time.monotonic``.
+
+    With ``continuations`` nothing is written: they are scored, and ``scores`` is set before the end is told.
+    """
 
     messages: tuple[ChatMessage, ...]
     sampling: Sampling
@@ -31,6 +34,8 @@ class Job:
     deadline: float
     output: queue.SimpleQueue[str | OtvetError | None] = field(default_factory=queue.SimpleQueue)
     abandoned: bool = False
+    continuations: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
 
     def over(self) -> End | None:
         """Why to stop now, if at all."""
@@ -120,6 +125,11 @@ class Generation:
     def text(self) -> str:
         """The whole text; waits for it."""
         return "".join(self)
+
+    def scores(self) -> tuple[float, ...]:
+        """Scores of the continuations; waits for them. Empty when the deadline came first."""
+        self.text()
+        return self._job.scores
 
     def _next(self) -> str | None:
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -80,6 +81,22 @@ class ScriptedGenerator:
                 raise GeneratorError(reason="scripted failure")
         if text := stream.close():
             yield text
+
+    def score(
+        self, messages: Sequence[ChatMessage], continuations: Sequence[str], cancelled: Callable[[], bool]
+    ) -> tuple[float, ...]:
+        """The scripted reply has nine tenths of the probability, the other continuations share the rest."""
+        prompt = sum(self.count_tokens(message.content) for message in messages)
+        if prompt + max(map(self.count_tokens, continuations), default=0) > self._spec.context_tokens:
+            raise PromptTooLongError(tokens=prompt, limit=self._spec.context_tokens - 1)
+        reply = self._reply(messages).strip()
+        self.calls.append(tuple(messages))
+        if not self._may_speak(cancelled):
+            return ()
+        if len(self.calls) <= self._failures:
+            raise GeneratorError(reason="scripted failure")
+        rest = math.log(0.1 / max(1, len(continuations)))
+        return tuple(math.log(0.9) if text.strip() == reply else rest for text in continuations)
 
     def _reply(self, messages: Sequence[ChatMessage]) -> str:
         if callable(self._replies):
