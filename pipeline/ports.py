@@ -25,6 +25,7 @@ from pipeline.types import (
     Role,
     SourceView,
 )
+    WordMatches,
 
 __all__ = [
     "ChatMessage",
@@ -210,3 +211,23 @@ class Service(Protocol):
     def parse(self, question: str, language: Language) -> tuple[str, tuple[str, ...]]:
         """The question without its flags, and the flags, as understood."""
         ...
+    def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:
+        """How the answer to a request comes about, without having it written.
+
+        Args:
+            request: As for ``ask``.
+            chunk_id: A passage to be judged besides, found or not.
+
+        Raises:
+            NotFoundError: No such passage in the current index.
+        """
+        ...
+
+    def match_words(self, question: str, chunk_id: str) -> WordMatches:
+        """Which word of a passage late interaction holds against each word of a question.
+
+        Raises:
+            NotFoundError: No such passage in the current index.
+        """
+        ...
+

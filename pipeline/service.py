@@ -27,6 +27,7 @@ from pipeline.errors import (
     OtvetError,
 )
 from pipeline.gate import Gate
+from pipeline.explain import explanation, standing, word_matches
 from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import memory, physical_cores, resident_bytes
@@ -46,6 +47,7 @@ from pipeline.types import (
     Event,
     Evidence,
     Failed,
+    Explanation,
     Finished,
     Language,
     Query,
@@ -56,6 +58,7 @@ from pipeline.types import (
     Token,
     Waiting,
 )
+    WordMatches,
 from pipeline.understand import understand
 
 __all__ = ["EXTRACTIVE", "RERANK_LINE", "SEARCH_LINE", "Parts", "QAService"]
@@ -204,10 +207,24 @@ class QAService:
             NotFoundError: No such passage in the current index.
         """
         index = self._index()
-        for chunk in index.chunks:
-            if chunk.id == chunk_id:
-                return SourceView(index.documents[chunk.document_id], chunk)
-        raise NotFoundError(what=chunk_id)
+        chunk = find_chunk(index.chunks, chunk_id)
+        if chunk is None:
+            raise NotFoundError(what=chunk_id)
+        return SourceView(index.documents[chunk.document_id], chunk)
+
+    def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:
+        """How the answer comes about, up to the moment when the model would speak; see `Service`."""
+        query, index = understand(request), self._index()
+        retrieval = self._retrieved(query, index)
+        evidence = gather(retrieval, self._settings.search.refusal_threshold)
+        place = standing(retrieval, index, self._parts.embedder.get(), chunk_id) if chunk_id else None
+        prompt = None if evidence.refused else self._prompt_of(query, evidence)
+        return explanation(retrieval, evidence, prompt, index.manifest.build_id, place)
+
+    def match_words(self, question: str, chunk_id: str) -> WordMatches:
+        """Late interaction word by word; see `Service`."""
+        asked = understand(AskRequest(question=question)).search_text
+        return word_matches(asked, self._index(), self._parts.embedder.get(), chunk_id)
 
     def ask(self, request: AskRequest, cancelled: Callable[[], bool]) -> Reply:
         """Answer a request; see `pipeline.ports.Service`."""
@@ -225,9 +242,7 @@ class QAService:
             return self._from_data(turn)
         query = understand(request)
         index = self._index()
-        with self._doors[query.cross_encoder]:
-            ranker = self._parts.cross_encoder.get() if query.cross_encoder else None
-            retrieval = retrieve(query, index, self._parts.embedder.get(), self._settings.search, ranker)
+        retrieval = self._retrieved(query, index)
         turn.clock.include(retrieval.timings_ms)
         return self._from_knowledge_base(turn, retrieval, index.manifest.build_id)
 
@@ -270,6 +285,19 @@ class QAService:
         return self._parts.index()
 
     def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, kb_version: str) -> Iterator[Event]:
+    def _retrieved(self, query: Query, index: Index) -> Retrieval:
+        with self._doors[query.cross_encoder]:
+            ranker = self._parts.cross_encoder.get() if query.cross_encoder else None
+            return retrieve(query, index, self._parts.embedder.get(), self._settings.search, ranker)
+
+    def _prompt_of(self, query: Query, evidence: Evidence) -> Prompt | None:
+        """The prompt that would be sent; None where no generator is ready to count its tokens."""
+        worker = self._parts.worker.peek() if self._parts.worker else None
+        if worker is None or worker.state != "ready":
+            return None
+        room = self._settings.generator.context_tokens - self._settings.generator.answer_tokens
+        return build_prompt(query, evidence, detect_language(query.text), worker.count_tokens, room)
+
         query = retrieval.query
         language = detect_language(query.text)
         evidence = gather(retrieval, self._settings.search.refusal_threshold)

@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Evidence",
     "EvidenceSentence",
+    "Explanation",
     "Failed",
     "Filter",
     "Finished",
@@ -45,9 +46,12 @@ __all__ = [
     "Source",
     "SourceView",
     "Stage",
+    "Standing",
     "Token",
     "TokenVectors",
     "Waiting",
+    "WordMatch",
+    "WordMatches",
 ]
 
 FloatMatrix = NDArray[np.float32]
@@ -402,6 +406,70 @@ class SourceView:
 
     document: Document
     chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one passage does against a question.
+
+    Attributes:
+        stages: What each stage makes of it; cosine and BM25 are ranked among all passages.
+        passages: How many passages there are.
+        rank: Its final rank among the candidates; None if the search did not take it.
+    """
+
+    chunk: Chunk
+    stages: tuple[Stage, ...]
+    passages: int
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How an answer comes about, up to the moment when the model would speak.
+
+    Attributes:
+        prompt: (role, content) of the messages the model gets; empty where it would not be called.
+        prompt_tokens: Tokens of those, an upper estimate.
+        standing: The one passage that was asked about besides.
+    """
+
+    retrieval: Retrieval
+    evidence: Evidence
+    prompt: tuple[tuple[str, str], ...]
+    prompt_tokens: int
+    kb_version: str
+    standing: Standing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A word of the question (a range of it), and the word of the passage it met best.
+
+    ``found`` is a range of the passage's text; None stands for its topic.
+    """
+
+    start: int
+    end: int
+    found: tuple[int, int] | None
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatches:
+    """Late interaction word by word.
+
+    Attributes:
+        question: The text that the ranges of ``matches`` refer to.
+        words: Ranges of the passage's words in ``chunk.text``.
+        strengths: For each of those the best cosine with any word of the question.
+    """
+
+    question: str
+    chunk: Chunk
+    matches: tuple[WordMatch, ...]
+    words: tuple[tuple[int, int], ...]
+    strengths: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.web import background, maps, operations, originals
+from pipeline.web import background, debug, maps, operations, originals
 from pipeline.web.exchange import Context, Response
 
 __all__ = ["METHODS", "ROUTES", "Route", "allowed_methods"]
@@ -48,6 +48,8 @@ ROUTES = (
     Route("/ask/{id}", "GET", background.state, "A question asked with async=1: its state or its reply"),
     Route("/ask/{id}", "DELETE", background.withdraw, "Give a question up"),
     Route("/search", "GET", operations.search, "Sources only"),
+    Route("/debug/search", "GET", debug.candidates, "How an answer comes about"),
+    Route("/debug/words", "GET", debug.words, "Late interaction word by word"),
     Route("/source/{chunk_id}", "GET", operations.source, "A passage highlighted in its document"),
     Route("/source/{chunk_id}/original", "GET", originals.original, "The file of a passage, to be kept"),
     Route("/map", "GET", maps.map_page, "The page of the map"),

@@ -31,6 +31,7 @@ __all__ = [
     "Parsed",
     "Style",
     "from_query",
+    "no_field",
     "parse",
     "switch",
 ]
@@ -107,6 +108,11 @@ def from_query(query: bytes) -> dict[str, object]:
         field = "question" if name == "q" else name
         found[field] = _typed(FIELDS[field].kind if field in FIELDS else "text", text)
     return found
+
+
+def no_field(name: str, value: object) -> str:
+    """A text parameter of an address that is no field of a question; absent is empty."""
+    return _text(name, "" if value is None else value)
 
 
 def switch(name: str, value: object) -> bool:
