@@ -19,13 +19,14 @@ from pipeline.types import (
     Document,
     Encoded,
     Event,
+    Explanation,
     IntMatrix,
     Language,
     Reply,
     Role,
     SourceView,
-)
     WordMatches,
+)
 
 __all__ = [
     "ChatMessage",
@@ -200,17 +201,6 @@ class Service(Protocol):
         """
         ...
 
-    def ready(self) -> bool:
-        """True once a search can be answered."""
-        ...
-
-    def status(self) -> dict[str, object]:
-        """Models, index, queue and memory, as JSON values."""
-        ...
-
-    def parse(self, question: str, language: Language) -> tuple[str, tuple[str, ...]]:
-        """The question without its flags, and the flags, as understood."""
-        ...
     def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:
         """How the answer to a request comes about, without having it written.
 
@@ -231,3 +221,14 @@ class Service(Protocol):
         """
         ...
 
+    def ready(self) -> bool:
+        """True once a search can be answered."""
+        ...
+
+    def status(self) -> dict[str, object]:
+        """Models, index, queue and memory, as JSON values."""
+        ...
+
+    def parse(self, question: str, language: Language) -> tuple[str, tuple[str, ...]]:
+        """The question without its flags, and the flags, as understood."""
+        ...

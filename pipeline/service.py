@@ -26,8 +26,8 @@ from pipeline.errors import (
     NotReadyError,
     OtvetError,
 )
-from pipeline.gate import Gate
 from pipeline.explain import explanation, standing, word_matches
+from pipeline.gate import Gate
 from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import memory, physical_cores, resident_bytes
@@ -46,8 +46,8 @@ from pipeline.types import (
     AskRequest,
     Event,
     Evidence,
-    Failed,
     Explanation,
+    Failed,
     Finished,
     Language,
     Query,
@@ -57,8 +57,8 @@ from pipeline.types import (
     SourceView,
     Token,
     Waiting,
-)
     WordMatches,
+)
 from pipeline.understand import understand
 
 __all__ = ["EXTRACTIVE", "RERANK_LINE", "SEARCH_LINE", "Parts", "QAService"]
@@ -284,7 +284,6 @@ class QAService:
             raise NotReadyError(what=Phrase("loading"))
         return self._parts.index()
 
-    def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, kb_version: str) -> Iterator[Event]:
     def _retrieved(self, query: Query, index: Index) -> Retrieval:
         with self._doors[query.cross_encoder]:
             ranker = self._parts.cross_encoder.get() if query.cross_encoder else None
@@ -298,6 +297,7 @@ class QAService:
         room = self._settings.generator.context_tokens - self._settings.generator.answer_tokens
         return build_prompt(query, evidence, detect_language(query.text), worker.count_tokens, room)
 
+    def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, kb_version: str) -> Iterator[Event]:
         query = retrieval.query
         language = detect_language(query.text)
         evidence = gather(retrieval, self._settings.search.refusal_threshold)
