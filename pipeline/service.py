@@ -207,10 +207,10 @@ class QAService:
             NotFoundError: No such passage in the current index.
         """
         index = self._index()
-        chunk = find_chunk(index.chunks, chunk_id)
-        if chunk is None:
-            raise NotFoundError(what=chunk_id)
-        return SourceView(index.documents[chunk.document_id], chunk)
+        for chunk in index.chunks:
+            if chunk.id == chunk_id:
+                return SourceView(index.documents[chunk.document_id], chunk)
+        raise NotFoundError(what=chunk_id)
 
     def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:
         """How the answer comes about, up to the moment when the model would speak; see `Service`."""
