@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from pipeline.errors import UnreadableFileError
+from pipeline.errors import OtvetError, UnreadableFileError
 from pipeline.index import Manifest
 from pipeline.ingest.fingerprints import READERS_VERSION, Fingerprint, Fingerprints
 from pipeline.ingest.holdings import owner
@@ -17,10 +19,14 @@ from pipeline.messages import Phrase
 from pipeline.ports import Reader
 from pipeline.types import Document
 
-__all__ = ["Collection", "KnownFiles", "collect", "find_reader"]
+__all__ = ["Collection", "KnownFiles", "collect", "find_reader", "read_file"]
 
-_TRIED_AGAIN = ("unopened", "too_large")
+logger = logging.getLogger(__name__)
+
+_TRIED_AGAIN = ("unopened", "too_large", "reader", "no_memory")
 """Reasons that the bytes do not decide, or that cost nothing to find again."""
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
+_DETAIL = 200  # characters of a library's own words
 
 
 @dataclass(slots=True)
@@ -107,6 +113,32 @@ def find_reader(item: Found) -> Reader:
     return reader
 
 
+def read_file(item: Found, reader: Reader) -> list[Document]:
+    """What the reader makes of a file.
+
+    Raises:
+        UnreadableFileError: It cannot be read. Whatever a library raises over a file that its authors
+            did not think of is such a reason too: one file must not stop the run (case 4).
+        OtvetError: As from the reader: not the file is at fault.
+    """
+    try:
+        return reader(item.path, item.file)
+    except OtvetError:
+        raise
+    except MemoryError as error:
+        # What the reader held is free again, so the next file can be read.
+        raise UnreadableFileError(file=item.file, reason=reason("no_memory")) from error
+    except Exception as error:
+        logger.warning("%s: the reader failed", item.file, exc_info=True)
+        raise UnreadableFileError(file=item.file, reason=reason("reader", _detail(error, item))) from error
+
+
+def _detail(error: Exception, item: Found) -> str:
+    """A library's own words, the same in every run: without places in memory and on this disk."""
+    words = f"{type(error).__name__}: {error}".replace(str(item.path), item.file)
+    return " ".join(_ADDRESS.sub("0x…", words).split())[:_DETAIL]
+
+
 def _add(made: Collection, item: Found, prints: Fingerprints, known: KnownFiles | None) -> None:
     reader = find_reader(item)
     # Hashed before it is read: a file that changes in between is then seen as changed by the next run.
@@ -131,4 +163,4 @@ def _documents(
         if why is not None:
             raise UnreadableFileError(file=item.file, reason=why)
     made.read += 1
-    return reader(item.path, item.file)
+    return read_file(item, reader)

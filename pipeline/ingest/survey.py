@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.errors import UnreadableFileError
 from pipeline.index import Manifest
-from pipeline.ingest.collect import KnownFiles, find_reader
+from pipeline.ingest.collect import KnownFiles, find_reader, read_file
 from pipeline.ingest.fingerprints import Fingerprints
 from pipeline.ingest.holdings import FileState, FileStatus
 from pipeline.ingest.manifest import made_like
@@ -58,7 +58,7 @@ def _status(item: Found, prints: Fingerprints, known: KnownFiles) -> FileStatus:
         if why is not None:
             return FileStatus(item.file, "skipped", why)
         if item.file in manifest.skipped and item.file not in manifest.unread:
-            reader(item.path, item.file)
+            read_file(item, reader)
     except UnreadableFileError as error:
         why = cause_of(error)
         if manifest.skipped.get(item.file) == stored(why):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.encodings import NotTextError, decode
+from pipeline.text.encodings import Decoded, NotTextError, decode
 
 PHRASES = [
     "Срок отпуска 28 дней", "Счёт-фактура №5", "Пароль: 1234", "ВНИМАНИЕ! РАБОТЫ ПРОВОДЯТСЯ ПОСЛЕ 18:00",
@@ -77,3 +77,32 @@ def test_a_file_cut_inside_its_last_character_is_read() -> None:
 
 def test_no_bytes_are_an_empty_text() -> None:
     assert decode(b"").text == ""
+
+
+NEEDLE = "Привет, это комментарий на русском языке."
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "cp1251", "cp866", "koi8-r"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(PHRASES * 2000).replace("№", "N").replace("«", '"').replace("»", '"'),
+        " ".join(["Один очень длинный абзац без переводов строки."] * 8000),
+        "x = 1\n" * 60_000 + f"# {NEEDLE}\n" + "y = 2\n" * 60_000,
+        "x=1;" * 90_000 + NEEDLE + "y=2;" * 90_000,
+        f"{NEEDLE}\n" + "plain english text\n" * 30_000,
+        "plain english text\n" * 30_000 + NEEDLE,
+    ],
+    ids=["phrases", "one line", "one line of many", "within a line", "first line", "last line"],
+)
+def test_a_sample_of_a_large_file_tells_its_encoding(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == Decoded(text, encoding)
+
+
+def test_large_noise_and_large_western_texts() -> None:
+    with pytest.raises(NotTextError):
+        decode(random.Random(1).randbytes(400_000))
+    with pytest.raises(NotTextError):  # text at both ends, a program between
+        decode(b"text\n" * 20_000 + bytes(range(32)) * 3000 + b"text\n" * 20_000)
+    western = "Le café est très bon près de la forêt où règne le silence.\n" * 4000
+    assert decode(western.encode("cp1252")).text == western
