@@ -22,6 +22,14 @@ _COMMANDS = (
     "|do not|don't|ignore|disregard|write|print|output|say |reply|respond|answer|add |insert|you |forget"
     "|reveal"
 )
+_MODEL = (
+    r"(?:ии\b|ии-\w+|нейросет\w+|нейронн\w+\s+сет\w+|языков\w+\s+модел\w+|модел(?:ь|и|ям|ей)(?=\s*[:!,])|чат-?бот\w*|бот(?:у|а|ов|ам)?\b"
+    r"|помощник(?=\s*[:!,])|ассистент\w*|искусственн\w+\s+интеллект\w*)"
+)
+_MODEL_EN = (
+    r"(?:ai\b|llms?\b|(?:large\s+)?language\s+models?|chat-?bots?\b|bots?\b|assistants?\b(?!\s+\w+er)|summari[sz]ers?\b|gpt\b|chatgpt"
+    r"|artificial\s+intelligence)"
+)
 _PATTERNS = (
     # Somebody speaks as the system, and commands.
     r"(?:^|[.!?…»\"*#>\[(\n])\s*(?:новая\s+|новое\s+|new\s+)?(?:система|системное\s+сообщение|ассистент|system|assistant"
@@ -51,6 +59,52 @@ _PATTERNS = (
     r"\b(?:ai|language)\s+(?:assistants?|models?)\b.{0,30}\bmust\b.{0,40}\b(?:answer|write|say|add|include|ignore|reply)",
     r"\b(?:раскрой|покажи|выведи|повтори)\b.{0,30}(?:системн\w+\s+(?:промпт|инструкц|сообщени)|промпт)",
     r"\b(?:reveal|show|print|repeat|output)\b.{0,30}\bsystem\s+(?:prompt|message|instructions?)",
+    # It names the model as the one it is written for.
+    rf"\b(?:сообщени\w+|указани\w+|инструкци\w+|приказ|команда|примечани\w+|пометка|заметка|обращение)\s+(?:для|к)\s+{_MODEL}",
+    rf"\b(?:note|message|instructions?|p\.?\s?s\.?|order|hint|reminder)\s+(?:to|for)\s+(?:the\s+|all\s+|any\s+)?{_MODEL_EN}",
+    rf"\b(?:уважаем\w+|дорог\w+|мил\w+)\s+{_MODEL}",
+    rf"\b(?:dear|attention|hey)[\s,]+(?:all\s+)?{_MODEL_EN}",
+    rf"(?:^|<!--|[\[({{#*>])\s*(?!модел)(?:{_MODEL}|{_MODEL_EN})\s*(?:directive|command|note)?\s*:",
+    rf"\bвсем\s+{_MODEL}",
+    rf"\bесли\s+(?:ты|вы)\b.{{0,15}}\s{_MODEL}",
+    rf"\bif\s+you\s+are\s+(?:an?\s+|the\s+)?{_MODEL_EN}",
+    rf"\b(?:the|this|any)\s+{_MODEL_EN}\b.{{0,30}}\b(?:should|must|shall|has\s+to)\b.{{0,40}}\b(?:disregard|ignore|pretend|output)",
+    rf"\b{_MODEL_EN}['’]s\s+(?:\w+\s+)?(?:message|answer|reply|output|response)\b",
+    # It speaks of the answer that is to be written.
+    r"\b(?:начн\w+|начинай\w*|заверш\w+|закончи\w*|заканчивай\w*|подпиш\w+|дополн\w+)\s+(?:(?:свой|каждый|любой|этот|твой|ваш)\s+)?ответ\b",
+    r"\b(?:begin|start|end|finish|sign|close)\s+(?:each|every|your|all)\s+(?:answers?|repl(?:y|ies)|responses?)\b",
+    r"\b(?:recommend|mention|include|add|insert|append|say|write|use|put)\b.{0,60}\bin\s+(?:every|each|all|your)\s+(?:answers?|repl(?:y|ies)|responses?|outputs?)\b",
+    r"\bотвечающ\w+\s+(?:обязан|долж)",
+    r"\bв\s+поле\s+ответа\b.{0,20}\b(?:пиш|встав|указ)",
+    r"\bответом\s+на\s+(?:все|любые|любой|каждый)\s+вопрос",
+    r"\b(?:вернуть|выдать|вывести|показать)\s+пользователю\s+(?:без\s+изменений|дословно|только)",
+    r"\bwhatever\s+(?:the\s+)?(?:question|user)\b",
+    r"\bthe\s+(?:only\s+)?correct\s+(?:output|response)\b",
+    r"\btranslate\s+(?:everything|(?:the|your)\s+(?:answer|reply))\b",
+    r"\bотвечай\b",
+    r"\bговори\s+(?:всем|пользовател\w+|клиент\w+)",
+    r"\b(?:покажи|сообщи|посоветуй|предложи)\s+(?:читател|пользовател|клиент)",
+    r"\bкогда\s+(?:ты\s+)?будешь\b.{0,30}\b(?:ответ|отвеч|писать)",
+    r"\bперед\s+ответом\b.{0,20}\b(?:напиши|напечатай|выведи|скажи|добавь)",
+    r"\b(?:сделай\s+вид|притворись|вообрази|представь\s+себя)\b",
+    r"\b(?:твоя|ваша)\s+новая\s+(?:цель|задача|роль)\b|\bтво[яй]\s+(?:цель|задача|роль)\b",
+    r"\b(?:больше|кроме\s+этого)\s+ничего\s+не\s+(?:добавля|пиши|говори|отвеч|выводи)",
+    rf"\b(?:прошу|просим|прошу\s+тебя|внимание,?|эй,?)\s+{_MODEL}",
+    r"\b(?:ии|нейросет\w+|языков\w+\s+модел\w+|чат-?бот\w*|бот\w*),?\s+(?:котор\w+\s+)?чита(?:ющ|ет|ешь)",
+    r"\b(?:обобща|пересказыва|резюмиру)\w*\b.{0,40}\b(?:обязан|долж)\w*\s+(?:сказать|написать|добавить)",
+    # Verbs of speech in the familiar form, with what is to be said.
+    r"\b(?:напиши|напечатай|выведи|скажи|сообщи|вставь|допиши|припиши|упомяни|повтори|произнеси|процитируй|пиши|говори)\b"
+    r".{0,40}(?:[«\"“]|https?://|www\.|\b(?:слово|слова|фразу|строку|ответе?|по-\w+ски|на\s+\w+ском\s+языке))",
+    r"\b(?:отмени|забудь|выбрось)\b.{0,20}\b(?:запрос|вопрос|задани|контекст)",
+    r"\boverride\s*:|\bnew\s+system\s+(?:prompt|message)\b|\byour\s+(?:task|role|goal)\s+(?:has\s+changed|is\s+now)\b",
+    r"\b(?:forget|skip|drop)\s+(?:the|this|that)\s+question\b|\binstead\s+of\s+(?:the|an|your)\s+answer\b",
+    r"\b(?:output|print|say|write|reply|respond)\b.{0,40}\band\s+nothing\s+else\b",
+    rf"\bif\s+an?\s+{_MODEL_EN}\b|\bas\s+(?:the|an?)\s+(?:ai|assistant|language\s+model|chatbot),?\s+you\b",
+    r"(?:^|[.!?]\s+)pretend\s+(?:to\s+be|that\s+you)\b",
+    r"(?:^|[.!?]\s+)(?:respond|reply|answer)\s+in\s+[A-Z]?[a-z]+(?:ese|ish|ian|ench|erman|reek|utch)\b",
+    # Somebody else's talk with a model, or the end of a fence that is not the document's.
+    r"\b(?:пользователь|user|human)\s*:.{0,200}\b(?:ассистент|assistant|ai|ии|bot|бот)\s*:",
+    r"</source\b|<source\s+n\s*=",
     # Control tokens of chat formats.
     r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|###\s*(?:System|Instruction|Human|Assistant)\b",
 )
