@@ -13,12 +13,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.answer.orders import gives_orders
 from pipeline.answer.units import Unit, split_units, widened
 from pipeline.rerankers.late_interaction import late_interaction_score
 from pipeline.text.stems import keyword_terms
-from pipeline.types import Candidate, EvidenceSentence, Hit, QuestionTerm, Retrieval
+from pipeline.types import (
+    Candidate,
+    EvidenceSentence,
+    FloatMatrix,
+    Hit,
+    IntMatrix,
+    QuestionTerm,
+    Retrieval,
+)
 
 __all__ = ["choose_sentences"]
 
@@ -28,6 +37,8 @@ PASSAGE_WEIGHT = 0.6
 """How much the passage's own score counts for each of its sentences."""
 LONGEST_PIECE = 120
 """Tokens beyond which a sentence is not widened by its neighbours."""
+
+Rows = NDArray[np.intp]
 
 _LINK = re.compile(r"!?\[[^\]]*\]\([^)\s]*\)|https?://\S+")
 _WORD = re.compile(r"[^\W_]{2,}")
@@ -99,22 +110,39 @@ def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:
     if candidate.tokens is None or similarity is None:
         return _Passage(candidate, (), [], {})
     pieces = _read(candidate.hit.chunk.text)
-    starts = candidate.tokens.spans[:, 0]
     weights = np.array([term.weight for term in terms])
     passage = late_interaction_score(similarity) + COVERAGE_WEIGHT * _share(candidate.covered, weights)
-    sizes: list[int] = []
+    units = tuple(unit for unit, _ in pieces)
+    begins, ends = _token_ranges(candidate.tokens.spans, units)
+    late = _late_of_ranges(similarity, begins, ends)
     scores: dict[int, float] = {}
     for place, (unit, words) in enumerate(pieces):
-        inside = np.flatnonzero((starts >= unit.start) & (starts < unit.end))
-        sizes.append(len(inside))
-        if len(inside) and unit.kind != "heading":
+        if begins[place] < ends[place] and unit.kind != "heading":
             covered = np.array([_held(term, words) for term in terms])
             scores[place] = (
-                late_interaction_score(similarity[:, inside])
-                + COVERAGE_WEIGHT * _share(covered, weights)
-                + PASSAGE_WEIGHT * passage
+                float(late[place]) + COVERAGE_WEIGHT * _share(covered, weights) + PASSAGE_WEIGHT * passage
             )
-    return _Passage(candidate, tuple(unit for unit, _ in pieces), sizes, scores)
+    return _Passage(candidate, units, (ends - begins).tolist(), scores)
+
+
+def _token_ranges(spans: IntMatrix, units: Sequence[Unit]) -> tuple[Rows, Rows]:
+    """First token of each unit, and the first one after it; tokens stand in the order of the text."""
+    starts = spans[:, 0]
+    begins = np.searchsorted(starts, [unit.start for unit in units])
+    ends = np.searchsorted(starts, [unit.end for unit in units])
+    return begins, np.maximum(begins, ends)
+
+
+def _late_of_ranges(similarity: FloatMatrix, begins: Rows, ends: Rows) -> FloatMatrix:
+    """`late_interaction_score` of ranges of a passage's tokens, ascending and apart; 0 for an empty one."""
+    scores = np.zeros(len(begins), dtype=np.float32)
+    filled = np.flatnonzero(begins < ends)
+    if len(filled) and similarity.shape[0]:
+        borders = np.stack([begins[filled], ends[filled]], axis=1).ravel()
+        borders = borders[:-1] if borders[-1] == similarity.shape[1] else borders
+        best = np.maximum.reduceat(similarity, borders, axis=1)[:, ::2]
+        scores[filled] = best.mean(axis=0)
+    return scores
 
 
 @lru_cache(maxsize=2048)
