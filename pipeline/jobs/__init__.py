@@ -5,7 +5,8 @@ A caller that repeats a request after a timeout names it by a key and joins the 
 Both are entries of one bounded book.
 """
 
-from pipeline.jobs.book import JobBook, Limits
-from pipeline.jobs.job import Job, Key, State, View
+from pipeline.jobs.book import JobBook
+from pipeline.jobs.job import Job, State, View
+from pipeline.jobs.shelf import Key, Limits
 
 __all__ = ["Job", "JobBook", "Key", "Limits", "State", "View"]

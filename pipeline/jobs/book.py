@@ -5,24 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pipeline.errors import (
-    BusyError,
-    CancelledError,
-    JobNotFoundError,
-    KeyConflictError,
-    OtvetError,
-    RequestError,
-)
-from pipeline.jobs.job import Job, Key
+from pipeline.errors import BusyError, CancelledError, OtvetError, RequestError
+from pipeline.jobs.job import Job
+from pipeline.jobs.shelf import RETRY_AFTER_S, Key, Limits, Shelf
 from pipeline.ports import Service
 from pipeline.types import AskRequest, Event, Failed, Finished, Reply
 
-__all__ = ["JobBook", "Limits"]
+__all__ = ["JobBook"]
 
 T = TypeVar("T")
 
@@ -31,28 +23,7 @@ LINE_S = 2.0
 """Seconds that a caller waits to hear whether its question was refused: for the search, which may have to
 wait for a core, and then for a place in the line, which takes longer only while the model loads."""
 
-RETRY_AFTER_S = 5
-
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much a book holds.
-
-    Attributes:
-        active: Jobs at work or in the line; each has a thread.
-        followers: Callers that wait for a job's end at the same time; each keeps a server's thread.
-        kept: Finished jobs kept.
-        kept_bytes: Memory of their texts.
-        lifetime_s: Seconds for which a finished job is kept.
-    """
-
-    active: int = 16
-    followers: int = 8
-    kept: int = 200
-    kept_bytes: int = 16 << 20
-    lifetime_s: float = 600.0
 
 
 class JobBook(Generic[T]):
@@ -69,15 +40,9 @@ class JobBook(Generic[T]):
     ) -> None:
         self._service = service
         self._limits = limits or Limits()
-        self._now = now
+        self._shelf: Shelf[Job[T]] = Shelf(self._limits, now)
         self._lock = threading.Lock()
-        self._active: dict[str, Job[T]] = {}
-        # Finished jobs, oldest first, each with the moment of its end and its size.
-        self._kept: OrderedDict[str, tuple[Job[T], float, int]] = OrderedDict()
-        self._kept_bytes = 0
-        self._named: dict[tuple[str, str], Job[T]] = {}
         self._followers = 0
-        self._closed = False
 
     def submit(self, request: AskRequest, tag: T, key: Key | None = None) -> Job[T]:
         """Begin a job, or find the one that runs or went well under the same key.
@@ -89,9 +54,7 @@ class JobBook(Generic[T]):
             BusyError: The book or the generator's line is full.
             OtvetError: Whatever the service raises before it begins to answer.
         """
-        with self._lock:
-            self._forget()
-            job = self._known(key) or self._begin(request, tag, key)
+        job = self._shelf.enter(lambda: Job(tag, key), lambda job: self._work(job, request), key)
         job.wait_decided(SEARCH_S, LINE_S)
         if refusal := job.refusal:
             raise refusal
@@ -103,13 +66,7 @@ class JobBook(Generic[T]):
         Raises:
             JobNotFoundError: There is none, or no more.
         """
-        with self._lock:
-            self._forget()
-            kept = self._kept.get(job_id)
-            job = kept[0] if kept else self._active.get(job_id)
-        if job is None:
-            raise JobNotFoundError(what=job_id, minutes=round(self._limits.lifetime_s / 60))
-        return job
+        return self._shelf.find(job_id)
 
     def follow(self, job: Job[T], cancelled: Callable[[], bool]) -> Iterator[Event]:
         """`Job.follow`, for a bounded number of callers at once.
@@ -145,37 +102,11 @@ class JobBook(Generic[T]):
 
     def status(self) -> dict[str, int]:
         """How much the book holds."""
-        with self._lock:
-            self._forget()
-            return {"active": len(self._active), "kept": len(self._kept), "kept_bytes": self._kept_bytes}
+        return self._shelf.status()
 
     def close(self) -> None:
         """Give up all that runs, and refuse what comes."""
-        with self._lock:
-            self._closed = True
-            active = list(self._active.values())
-        for job in active:
-            job.cancel()
-
-    def _known(self, key: Key | None) -> Job[T] | None:
-        job = self._named.get((key.client, key.name)) if key else None
-        if key is None or job is None or job.view().state in ("failed", "cancelled"):
-            return None
-        if job.key != key:
-            raise KeyConflictError(name=key.name)
-        return job
-
-    def _begin(self, request: AskRequest, tag: T, key: Key | None) -> Job[T]:
-        if self._closed:
-            raise CancelledError
-        if len(self._active) >= self._limits.active:
-            raise BusyError(waiting=len(self._active), retry_after_s=RETRY_AFTER_S)
-        job = Job(tag, key)
-        threading.Thread(target=self._work, args=(job, request), name="otvet-job", daemon=True).start()
-        self._active[job.id] = job
-        if key:
-            self._named[key.client, key.name] = job
-        return job
+        self._shelf.close()
 
     def _work(self, job: Job[T], request: AskRequest) -> None:
         try:
@@ -186,37 +117,6 @@ class JobBook(Generic[T]):
         except Exception as error:  # noqa: BLE001 - logged, and told to whoever waits for the job
             _log(request, error)
             job.take(Failed(error))
-        # Without a last event nobody must wait for ever.
-        job.cancel()
-        self._settle(job)
-
-    def _settle(self, job: Job[T]) -> None:
-        with self._lock:
-            del self._active[job.id]
-            if job.refusal is not None:
-                # Its caller has heard; kept, a flood of refusals would drive out the replies.
-                self._unname(job)
-                return
-            size = job.size()
-            self._kept[job.id] = (job, self._now(), size)
-            self._kept_bytes += size
-            self._forget()
-
-    def _forget(self) -> None:
-        limits = self._limits
-        while self._kept:
-            job, ended_at, size = next(iter(self._kept.values()))
-            old = self._now() - ended_at >= limits.lifetime_s
-            if not old and len(self._kept) <= limits.kept and self._kept_bytes <= limits.kept_bytes:
-                return
-            del self._kept[job.id]
-            self._kept_bytes -= size
-            self._unname(job)
-
-    def _unname(self, job: Job[T]) -> None:
-        key = job.key
-        if key and self._named.get((key.client, key.name)) is job:
-            del self._named[key.client, key.name]
 
 
 def _log(request: AskRequest, error: Exception) -> None:

@@ -11,24 +11,16 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from pipeline.errors import CancelledError, OtvetError
+from pipeline.jobs.shelf import Key
 from pipeline.types import Event, Failed, Finished, Reply, Retrieved, Token, Waiting
 
-__all__ = ["Job", "Key", "State", "View"]
+__all__ = ["Job", "State", "View"]
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")
 
 POLL_S = 0.05
 """How often a waiting caller looks whether it has been given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A caller's own name for a request, and a digest of what it asked under that name."""
-
-    client: str
-    name: str
-    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +89,11 @@ class Job(Generic[T]):
     def ended(self) -> bool:
         """Nothing changes any more; true at once when it is given up."""
         return self._state not in ("queued", "running")
+
+    @property
+    def in_vain(self) -> bool:
+        """It failed or was given up: the same question may be tried anew."""
+        return self._state in ("failed", "cancelled")
 
     @property
     def refusal(self) -> OtvetError | None:
