@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.errors import TextTooLongError
 from pipeline.ports import Embedder
 from pipeline.types import FloatMatrix, TokenVectors
 
@@ -19,8 +20,12 @@ def encode_question(text: str, embedder: Embedder) -> tuple[FloatMatrix, TokenVe
     Returns:
         The vector, float32 of shape (dimension,), and the token vectors with spans in ``text``.
     """
-    ranges = windows(text, embedder)
-    encoded = embedder.encode([text[start:end] for start, end in ranges], "query", with_tokens=True)
+    ranges = [(0, len(text))]
+    try:
+        encoded = embedder.encode([text], "query", with_tokens=True)
+    except TextTooLongError:
+        ranges = windows(text, embedder)
+        encoded = embedder.encode([text[start:end] for start, end in ranges], "query", with_tokens=True)
     parts = encoded.tokens or ()
     spans = [
         part.spans + np.int32(start) for (start, _), part in zip(ranges, parts, strict=True) if len(part)

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from pipeline.embedders.hash import HashEmbedder
 from pipeline.embedders.onnx import OnnxEmbedder
+from pipeline.embedders.remembering import RememberingEmbedder
 from pipeline.embedders.sentence_transformers import SentenceTransformersEmbedder
 from pipeline.errors import TextTooLongError
 
 TEXTS = ["Сколько дней отпуск?", "склад", "what leave the store: 12 day", "ё", "номер 5, склад 7. отпуск!"]
 KINDS = [
     "hash",
+    "remembering",
     "onnx-e5",
     "onnx-none",
     "torch-e5",
@@ -48,6 +50,8 @@ def embedder(request, made):
 def make(kind, request):
     if kind == "hash":
         return HashEmbedder(dimension=16, token_limit=60)
+    if kind == "remembering":
+        return RememberingEmbedder(HashEmbedder(dimension=16, token_limit=60))
     if kind == "real":
         folder = request.getfixturevalue("models_folder") / "multilingual-e5-small"
         return OnnxEmbedder(folder, threads=2)
