@@ -15,7 +15,7 @@ from protocol import serve
 from pipeline import bootstrap
 from pipeline.lazy import Lazy
 from pipeline.settings import Settings, load_settings
-from pipeline.types import AskRequest, Failed, Finished, Token
+from pipeline.types import AskRequest, Failed, Filter, Finished, Token
 
 __all__ = ["Ours"]
 
@@ -46,9 +46,10 @@ class Ours:
         report = bootstrap.build(self._settings.model_copy(update={"home": Path(home)}), rebuild=rebuild)
         return {"tokens": report.tokens, "chunks": report.chunks} if report else {"tokens": 0, "chunks": 0}
 
-    def search(self, question: str, top_k: int = 3) -> dict[str, Any]:
+    def search(self, question: str, top_k: int = 3, path_prefix: str = "") -> dict[str, Any]:
         """Sources without an answer; late interaction is always part of it."""
-        reply = self._service.ask(AskRequest(question=question, top_k=top_k), lambda: False)
+        wanted = Filter(path_prefix=path_prefix) if path_prefix else None
+        reply = self._service.ask(AskRequest(question=question, top_k=top_k, filter=wanted), lambda: False)
         return {"chunks": [source.chunk_id for source in reply.sources], "timings_ms": dict(reply.timings_ms)}
 
     def rerank(self, question: str) -> dict[str, Any]:

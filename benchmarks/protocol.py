@@ -51,6 +51,7 @@ def serve(operations: Mapping[str, Operation]) -> None:
         result["cpu_s"] = time.process_time() - worked
         result["peak_mb"] = round(peak_megabytes(), 1)
         result["private_mb"] = round(_megabytes_of("RssAnon:"), 1)
+        result["mapped_mb"] = round(_megabytes_of("RssFile:"), 1)
         print(json.dumps(result, ensure_ascii=False), file=channel, flush=True)
 
 

@@ -20,7 +20,7 @@ from pipeline.stores.token_store import GatheredTokens, QuantisedText, starts_of
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Block, Chunk, Document, FloatMatrix
 
-__all__ = ["make_index", "make_questions", "store"]
+__all__ = ["make_documents", "make_index", "make_questions", "store"]
 
 IntArray = NDArray[np.int64]
 
@@ -62,6 +62,12 @@ def make_index(chunks: int, spec: EmbedderSpec, words: Sequence[str] | None = No
         tokens=_tokens(rng, lengths, spec.dimension),
         postings=chunk_postings(cut),
     )
+
+
+def make_documents(chunks: int, seed: int = 7) -> Iterator[Document]:
+    """Documents of made-up words, together of ``chunks`` passages, one a line."""
+    rng = np.random.default_rng(seed)
+    return _documents(chunks, rng, _words(rng))
 
 
 def make_questions(index: Index, count: int, seed: int = 8) -> list[str]:
