@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from pipeline.answer.compose import compose
+from pipeline.answer.contradictions import Contradiction, contradictions, with_contradictions
+from pipeline.answer.dates import Dating
 from pipeline.answer.evidence import gather
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
@@ -111,13 +113,14 @@ class _Found:
     kb_version: str
     language: Language
     notes: tuple[str, ...]
+    contradictions: tuple[Contradiction, ...]
 
     def reply(self, answer: Answer, model: str, note: str | None = None) -> Reply:
         request = self.turn.request
         return Reply(
             question=self.query.text,
             flags=self.query.flags,
-            answer=answer,
+            answer=with_contradictions(answer, self.contradictions, self.evidence, self.language),
             sources=sources_of(self.evidence, scores=self.query.scores),
             timings_ms=self.turn.clock.timings_ms(),
             model=model,
@@ -244,7 +247,7 @@ class QAService:
         index = self._index()
         retrieval = self._retrieved(query, index)
         turn.clock.include(retrieval.timings_ms)
-        return self._from_knowledge_base(turn, retrieval, index.manifest.build_id)
+        return self._from_knowledge_base(turn, retrieval, index)
 
     def _load(self, generator: bool) -> None:
         try:
@@ -297,13 +300,15 @@ class QAService:
         room = self._settings.generator.context_tokens - self._settings.generator.answer_tokens
         return build_prompt(query, evidence, detect_language(query.text), worker.count_tokens, room)
 
-    def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, kb_version: str) -> Iterator[Event]:
+    def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, index: Index) -> Iterator[Event]:
         query = retrieval.query
         language = detect_language(query.text)
         evidence = gather(retrieval, self._settings.search.refusal_threshold)
         extract = extractive_answer(evidence, language)
+        disputed = contradictions(retrieval, evidence, Dating(index.documents, self._modified).of_both)
         turn.clock.lap("evidence")
-        found = _Found(turn, query, evidence, kb_version, language, retrieval.notes)
+        kb_version = index.manifest.build_id
+        found = _Found(turn, query, evidence, kb_version, language, retrieval.notes, disputed)
         shown = extract if evidence.refused else replace(extract, outcome="sources")
         first = found.reply(shown, EXTRACTIVE)
         yield Retrieved(first)
@@ -313,6 +318,13 @@ class QAService:
             yield Finished(found.reply(extract, EXTRACTIVE, "note_no_generator"))
         else:
             yield from self._generated(found, extract)
+
+    def _modified(self, file: str) -> float | None:
+        """When a file of the knowledge base was last written; None when it is not there."""
+        try:
+            return (self._settings.knowledge_base / file).stat().st_mtime
+        except (OSError, ValueError):
+            return None
 
     def _generated(self, found: _Found, extract: Answer) -> Iterator[Event]:
         """Words of the generator, then the checked answer; the extract wherever there is none."""

@@ -112,7 +112,7 @@ def test_an_order_takes_the_rest_of_its_line_along_but_no_more() -> None:
     assert without_orders(text) == "Отпуск 28 дней. \nЗаявление подают заранее."
 
 
-def test_documents_we_know_give_no_orders(shared_data) -> None:
+def test_documents_we_know_give_no_orders(shared_data: Path) -> None:
     files = list(shared_data.rglob("*.md"))
     assert len(files) > 100
     assert [path.name for path in files if without_orders(text := path.read_text("utf-8")) != text] == []
