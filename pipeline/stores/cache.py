@@ -45,6 +45,7 @@ __all__ = [
     "read_tokens",
     "remove_other_caches",
     "renew_states",
+    "size_of",
     "write_cache",
 ]
 
@@ -156,6 +157,12 @@ def renew_states(folder: Path, states: Mapping[str, FileState]) -> None:
     record = read_record(folder)
     if record is not None:
         write_record(folder, replace(record, states=dict(states)))
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all copies, as recorded."""
+    record = read_record(folder)
+    return sum(size for size, _ in record.files.values()) if record else 0
 
 
 def intact(folder: Path, *, pause: Callable[[float], object] = time.sleep, share: float = 1.0) -> bool:

@@ -6,6 +6,7 @@ never taken for one index (cases 20 and 21).
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ from pipeline.stores.cache import (
     read_tokens,
     remove_other_caches,
     renew_states,
+    size_of,
     write_cache,
 )
 from pipeline.stores.cache_record import FileState, state_of
@@ -94,19 +96,20 @@ def remove_leftovers(folder: Path) -> None:
     unstage(folder, (*_TEXTS, MANIFEST, MARKER))
 
 
-def check_copies(folder: Path, *, share: float = 1.0) -> bool:
+def check_copies(folder: Path, *, share: float = 1.0, largest: float = math.inf) -> bool:
     """Read all binary copies; damaged ones are not used again. True if they are as they were written.
 
     Args:
         folder: The index folder.
         share: Of one core's time to take at most, above 0.
+        largest: Bytes; more than that is not read, and taken to be right.
 
     Raises:
         IndexUnusableError: There is no index.
     """
     head = read_head(folder, None)
     cache = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
-    if intact(cache, share=share):
+    if size_of(cache) > largest or intact(cache, share=share):
         return True
     if stamp(folder) is not None and read_head(folder, None) == head:
         condemn(cache)

@@ -28,15 +28,27 @@ class LiveIndex:
         load: Loads the index as it lies on the disk.
         stamp: Cheap; gives another value once another index has been written.
         seconds: Between two looks.
+        check: Reads everything the index is made of, in no hurry; False if some of it is damaged, so that
+            loading makes it anew. Called once for each index.
+        check_after: Seconds after the load, so that the first requests have the machine to themselves.
     """
 
     def __init__(
-        self, load: Callable[[], Index], stamp: Callable[[], Hashable], seconds: float = 1.0
+        self,
+        load: Callable[[], Index],
+        stamp: Callable[[], Hashable],
+        seconds: float = 1.0,
+        *,
+        check: Callable[[], bool] | None = None,
+        check_after: float = 30.0,
     ) -> None:
         self._load = load
         self._stamp = stamp
         self._seconds = seconds
+        self._check = check
+        self._check_after = check_after
         self._lock = threading.Lock()
+        self._renewing = threading.Lock()
         self._index: Index | None = None
         self._problem: OtvetError | None = None
         self._seen: Hashable = None
@@ -55,6 +67,9 @@ class LiveIndex:
                     self._renew()
                     self._watcher = threading.Thread(target=self._watch, name="otvet-index", daemon=True)
                     self._watcher.start()
+                    if self._check is not None:
+                        checker = threading.Thread(target=self._check_each, name="otvet-check", daemon=True)
+                        checker.start()
         index = self._index
         if index is None:
             raise self._problem or IndexUnusableError(reason="?")
@@ -81,7 +96,29 @@ class LiveIndex:
             self._renew()
             tried = time.monotonic()
 
+    def _check_each(self) -> None:
+        """Damage that a load does not see (a byte of a vector) is found and mended behind its back."""
+        checked: Index | None = None
+        while not self._closed.wait(self._check_after):
+            index = self._index
+            if index is None or index is checked or self._check is None:
+                continue
+            checked = index
+            try:
+                whole = self._check()
+            except (OtvetError, OSError) as error:
+                logger.info("the index could not be checked: %s", error)
+                continue
+            if not whole:
+                logger.warning("a copy of the index is damaged; it is made again")
+                self._renew()
+                checked = self._index
+
     def _renew(self) -> None:
+        with self._renewing:
+            self._renew_now()
+
+    def _renew_now(self) -> None:
         self._seen = self._stamp()  # taken before: what is written meanwhile is found by the next look
         try:
             self._index = self._load()

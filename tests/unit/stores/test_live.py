@@ -188,3 +188,45 @@ def test_many_first_callers_load_once(disk: Disk) -> None:
         thread.join()
     assert disk.loads == 1
     assert len({id(index) for index in found}) == 1
+
+
+def test_damage_that_a_load_does_not_see_is_mended_behind_its_back(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "embeddings")
+    index = disk.write("Один.")
+    checks: list[bool] = []
+
+    def check() -> bool:
+        checks.append(json_store.check_copies(disk.folder))
+        return checks[-1]
+
+    def load() -> Index:
+        return json_store.load(disk.folder, WordEmbedder().spec, WordEmbedder())
+
+    live = LiveIndex(load, lambda: json_store.stamp(disk.folder), 0.01, check=check, check_after=0.05)
+    vectors = next(disk.folder.rglob("vectors.npy"))
+    data = bytearray(vectors.read_bytes())
+    data[-1] ^= 0x40
+    vectors.write_bytes(data)
+    try:
+        held = live.get()
+        assert held.vectors[-1, -1] != index.vectors[-1, -1]
+        disk.wait(lambda: live.get() is not held)
+        assert live.get().vectors[-1, -1] == index.vectors[-1, -1]
+        assert checks == [False]
+    finally:
+        live.close()
+
+
+def test_what_cannot_be_checked_serves_on(disk: Disk, tmp_path: Path) -> None:
+    disk.write("Один.")
+    tried = threading.Event()
+
+    def check() -> bool:
+        tried.set()
+        raise IndexMissingError(path=tmp_path)
+
+    live = LiveIndex(lambda: json_store.load(disk.folder), lambda: 1, 0.01, check=check, check_after=0.01)
+    held = live.get()
+    assert tried.wait(10)
+    assert live.get() is held
+    live.close()
