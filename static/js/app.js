@@ -13,7 +13,7 @@ import { Typing } from "./typing.js";
 
 const question = byId("question");
 const ai = byId("ai");
-const blank = { phase: "empty", asked: "", preview: null, found: null, draft: "", reply: null, queue: null, error: null, useRag: false, stale: false };
+const blank = { phase: "empty", asked: "", preview: null, found: null, draft: "", pieces: 0, reply: null, queue: null, error: null, useRag: false, stale: false };
 const server = { state: "unknown", error: null, askWhenReady: false };
 let page = { ...blank };
 let kept = null; // the last answer, shown again when its question is back in the box
@@ -37,11 +37,21 @@ function draw() {
   showSources(last?.sources ?? [], { question: last?.question ?? page.asked, title: t(last?.outcome === "not_found" ? "nearest" : "sources_heading"), stale: page.stale });
   showAnswer(page);
   showActions(page, () => start(page.asked));
+  drawDebug();
   showFlags(last?.flags);
   showFoot(last, Boolean(reply));
   showButton(phase === "asking");
   showStatus(statusText(), phase === "asking" || server.state === "loading");
   drawFailure(error);
+}
+
+let debug = null; // loaded when its drawer is first opened
+
+async function drawDebug() {
+  const { open } = byId("debug");
+  if (!open && !debug) return;
+  debug ??= import("./debug.js");
+  (await debug).showDebug(page, byId("debug").open);
 }
 
 function drawFailure(error) {
@@ -117,7 +127,7 @@ function waitForModels(text) {
 
 let frame = 0;
 function addToken(text) {
-  page = { ...page, draft: page.draft + text };
+  page = { ...page, draft: page.draft + text, pieces: page.pieces + 1 };
   frame ||= requestAnimationFrame(() => { frame = 0; draw(); });
 }
 
@@ -133,6 +143,7 @@ const forgetStale = () => (page.stale ? { preview: null, stale: false } : {});
 
 function typed() {
   const text = question.value;
+  drawDebug();
   server.askWhenReady = false;
   if (running) return; // the evidence of a running answer stays beside it
   if (kept && text.trim() === kept.asked.trim()) { typing.stop(); return set(kept); }
@@ -178,10 +189,12 @@ function listen() {
   for (const [name, on] of [["pointerover", true], ["pointerout", false]]) {
     byId("answer").addEventListener(name, (event) => { if (cited(event)) hintSource(cited(event).dataset.n, on); });
   }
+  byId("debug").addEventListener("toggle", () => { remember("debug", byId("debug").open ? "on" : "off"); drawDebug(); });
   listenToCards();
 }
 
 ai.checked = recall("ai") !== "off";
+byId("debug").open = recall("debug") === "on";
 listen();
 await speak(currentLanguage());
 draw();

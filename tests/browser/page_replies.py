@@ -87,3 +87,63 @@ ANSWER = (
 def tokens(answer: str = ANSWER, size: int = 7) -> list[str]:
     """The answer in pieces, as a model writes it."""
     return [answer[i : i + size] for i in range(0, len(answer), size)]
+
+
+def explained() -> Reply:
+    """What ``/debug/search`` says of the sample question."""
+    stages = [
+        {"name": "cosine", "score": 0.8714, "rank": 2},
+        {"name": "bm25", "score": 7.25, "rank": 1},
+        {"name": "late_interaction", "score": 0.9123, "rank": 1},
+    ]
+    candidates = [
+        {"rank": n, "shown": n <= 3, "chunk_id": f"c{n:04d}", "title": QUOTES[(n - 1) % 3][0]}
+        | {"file": QUOTES[(n - 1) % 3][1], "score": 1 - n / 10, "stages": stages}
+        for n in range(1, 7)
+    ]
+    return {
+        "question": "Сколько дней длится отпуск?",
+        "flags": [],
+        "searched": "сколько дней длится отпуск?",
+        "terms": [
+            {"text": "отпуск", "weight": 1.5, "found_as": ["отпуск"]},
+            {"text": "длитс", "weight": 2, "found_as": []},
+        ],
+        "relevance": 0.83,
+        "refused": False,
+        "sentences": [],
+        "candidates": candidates,
+        "timings_ms": {"encode": 4.1, "search": 1.2},
+        "prompt": [
+            {"role": "system", "content": "You answer questions from the given sources only."},
+            {"role": "user", "content": f'<source n="1">\n{QUOTES[0][2]}\n</source>'},
+        ],
+        "prompt_tokens": 212,
+        "read_tokens_per_s": 61.5,
+        "write_tokens_per_s": 9.25,
+        "standing": None,
+        "kb_version": "3f9a2c71",
+        "status": "ok",
+    }
+
+
+def word_matches() -> Reply:
+    """What ``/debug/words`` says of it; its first letter lies outside the first plane of Unicode."""
+    text = "𝔒 Отпуск длится 28 дней."
+    return {
+        "question": "сколько дней отпуск кадры",
+        "chunk_id": "c0001",
+        "topic": "Кадры",
+        "text": text,
+        "matches": [
+            {"word": "дней", "found": "дней.", "found_start": 19, "found_end": 24, "cosine": 0.95},
+            {"word": "кадры", "found": None, "found_start": None, "found_end": None, "cosine": 0.9},
+        ],
+        "words": [
+            {"start": 2, "end": 8, "strength": 0.9},
+            {"start": 9, "end": 15, "strength": 0.82},
+            {"start": 16, "end": 18, "strength": 0.8},
+            {"start": 19, "end": 24, "strength": 0.95},
+        ],
+        "status": "ok",
+    }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from page_replies import error, reply
+from page_replies import error, explained, reply, word_matches
 
 ROOT = Path(__file__).resolve().parents[2]
 CSP = (
@@ -53,6 +53,7 @@ class Script:
     streams: dict[str, list[Any]] = field(default_factory=dict)
     failures: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
     asked: list[dict[str, Any]] = field(default_factory=list)
+    debugged: list[tuple[str, dict[str, list[str]]]] = field(default_factory=list)
     searched: list[str] = field(default_factory=list)
     languages: list[str] = field(default_factory=list)
     left: threading.Event = field(default_factory=threading.Event)
@@ -79,6 +80,10 @@ class Handler(BaseHTTPRequestHandler):
                 self._json(503, NOT_READY)
             case "search":
                 self._search(parse_qs(url.query)["q"][0])
+            case "debug":
+                name = url.path.split("/")[2]
+                self.script.debugged.append((name, parse_qs(url.query)))
+                self._json(200, explained() if name == "search" else word_matches())
             case "favicon.ico":  # Chromium asks when a test opens a bare file
                 self._send(204, "image/x-icon", b"")
             case _:

@@ -1,0 +1,118 @@
+"""The debug drawer: flags that write themselves, candidates, times, prompt, words that met."""
+
+from __future__ import annotations
+
+import pytest
+from page_driver import Page
+from page_replies import ANSWER, reply
+from page_stub import Script
+from selenium.webdriver.common.keys import Keys
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "Сколько дней длится отпуск?"
+TIMES = {"encode": 4.2, "search": 1.1, "first_token": 950.0, "generation": 2950.0, "total": 3000.0}
+
+
+@pytest.fixture
+def opened(page: Page, script: Script) -> Page:
+    script.streams[QUESTION] = [
+        ("sources", reply()),
+        *[("token", {"text": "слово "})] * 4,
+        ("done", reply("answered", ANSWER, timings_ms=TIMES)),
+    ]
+    page.open()
+    page.one("#debug summary").click()
+    return page
+
+
+def test_nothing_is_asked_or_loaded_before_it_is_opened(page: Page, script: Script) -> None:
+    script.streams[QUESTION] = [("sources", reply()), ("done", reply("answered", ANSWER))]
+    page.open()
+    page.ask(QUESTION)
+    page.wait_text("#status", "Ответ готов")
+    assert script.debugged == []
+    assert not any("debug.js" in url for url in page.requests())
+    page.one("#debug summary").click()
+    page.wait_text("#debug-body", "Кандидаты по этапам")
+    assert [name for name, _ in script.debugged] == ["search", "words"]
+
+
+def test_candidates_times_speed_and_prompt(opened: Page, script: Script) -> None:
+    opened.ask(QUESTION)
+    opened.wait_text("#debug-body", "Какое слово нашло какое")
+    opened.wait_text("#status", "Ответ готов")
+    heads = [cell.text for cell in opened.all(".candidates thead th")]
+    assert heads == ["№", "Место", "Смысл (косинус)", "Слова (BM25)", "Позднее взаимодействие"]
+    assert len(opened.all(".candidates tbody tr")) == 6
+    first = opened.seen(".candidates tbody tr").replace("\n", " ")
+    assert first.startswith("1 Отпуск и больничный")
+    assert first.endswith("0,871 № 2 7,25 № 1 0,912 № 1")
+    assert "ответ ИИ" in opened.seen(".times")
+    assert "до первого слова 950 мс · Всего 3 с" in opened.seen("#debug-body")
+    assert "модель читает 61,5 токена/с · пишет 9,25 токена/с" in opened.seen("#debug-body")
+    # Four pieces from the first word at 950 ms to the end at 3000 ms.
+    assert "этот ответ 1,951 фрагмента/с" in opened.seen("#debug-body")
+    widths = opened.js("return [...document.querySelectorAll('.bar')].map((bar) => bar.offsetWidth)")
+    assert widths[2] == max(widths) > 10 * widths[0]
+    assert opened.seen(".prompt summary") == "Запрос к модели, токенов не больше 212"
+    opened.one(".prompt summary").click()
+    assert "You answer questions" in opened.seen(".prompt")
+    assert opened.complaints() == []
+
+
+def test_each_word_shows_the_word_it_met(opened: Page, script: Script) -> None:
+    opened.ask(QUESTION)
+    opened.wait_text(".heated", "28 дней.")
+    assert opened.seen(".heated") == "𝔒 Отпуск длится 28 дней."
+    shades = opened.js("return [...document.querySelectorAll('.heat')].map((word) => word.className)")
+    assert shades == ["heat heat-3", "heat heat-1", "heat heat-0", "heat heat-4"]
+    met = opened.js(
+        "const item = document.querySelectorAll('#debug-body .terms')[1].children[0]; item.focus();"
+        "return document.querySelector('.met').textContent"
+    )
+    assert met == "дней."
+    assert "кадры → тема «Кадры» 0,9" in opened.seen("#debug-body").replace("\n", " ")
+    opened.all(".candidates .more")[1].click()
+    opened.wait(lambda: script.debugged[-1][1].get("chunk") == ["c0002"], "the words of another passage")
+
+
+@pytest.mark.parametrize(
+    ("typed", "flag", "written"),
+    [
+        ("отпуск", "-s", "отпуск -s"),
+        ("отпуск -s -t", "-s", "отпуск -t"),
+        ("отпуск -k -3", "-d", "отпуск -3 -d"),
+        ("что значит -s здесь", "-t", "что значит -s здесь -t"),
+    ],
+)
+def test_a_switch_writes_its_flag_into_the_question(
+    opened: Page, typed: str, flag: str, written: str
+) -> None:
+    opened.paste(typed)
+    opened.wait_text("#switches", "-ce")
+    opened.one(f"[data-flag='{flag}']").click()
+    assert opened.one("#question").get_attribute("value") == written
+    on = opened.one(f"[data-flag='{flag}']").is_selected()
+    assert on == written.endswith(flag)
+
+
+def test_typed_flags_move_the_switches_and_a_number_takes_the_place_of_another(opened: Page) -> None:
+    opened.paste("отпуск -k -2 -t")
+    opened.wait(lambda: opened.one("[data-flag='-k']").is_selected(), "the switch of -k")
+    assert opened.one("#flag-number").get_attribute("value") == "-2"
+    opened.one("#flag-number").send_keys("-5", Keys.ENTER)
+    assert opened.one("#question").get_attribute("value") == "отпуск -k -t -5"
+    opened.paste("отпуск -- -s")
+    opened.wait(lambda: opened.js("return document.getElementById('switches').disabled"), "no flags after --")
+
+
+def test_it_stays_open_over_a_visit_and_speaks_the_language_of_the_page(opened: Page, script: Script) -> None:
+    opened.ask(QUESTION)
+    opened.wait_text("#debug-body", "Кандидаты по этапам")
+    opened.one("[data-language='en']").click()
+    opened.wait_text("#debug-body", "Candidates by stage")
+    opened.wait_text("#switches", "cross-encoder")
+    opened.open()
+    assert opened.js("return document.getElementById('debug').open")
+    opened.js("localStorage.removeItem('otvet.debug')")
