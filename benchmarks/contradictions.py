@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from question_sets import CACHE, QuestionSet, RememberingEmbedder, load_sets
 
-from pipeline.answer.contradictions import Claim, contradictions, differ
+from pipeline.answer.contradictions import contradictions
+from pipeline.answer.difference import Claim, differ
 from pipeline.answer.evidence import gather
 from pipeline.answer.support import content_terms
 from pipeline.embedders.onnx import OnnxEmbedder
