@@ -20,6 +20,8 @@ __all__ = [
     "Candidate",
     "Chunk",
     "Citation",
+    "Classified",
+    "ClassifyRequest",
     "Document",
     "Encoded",
     "Event",
@@ -258,6 +260,8 @@ class Retrieval:
         embedder_id: Who made the vectors; what their cosines mean depends on it.
         timings_ms: Stage name -> milliseconds.
         notes: Keys of ``messages/answers.toml`` a person should be told.
+        shifts: Log-odds that the index's calibration takes off the relevance, where the evidence is in
+            the question's language and where it is in another one.
     """
 
     query: Query
@@ -268,6 +272,7 @@ class Retrieval:
     embedder_id: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    shifts: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +362,52 @@ class AskRequest:
     language: Language = "ru"
     client: str = ""
     request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyRequest:
+    """Texts to be put under labels.
+
+    Attributes:
+        labels: What to choose from; all different.
+        texts: Up to 200.
+        prompt: The caller's own words about the task.
+        none: Whether "none of these" may come out.
+        threshold: A label less probable than this does not come out; None leaves that to the calibration.
+    """
+
+    labels: tuple[str, ...]
+    texts: tuple[str, ...]
+    prompt: str | None = None
+    none: bool = True
+    threshold: float | None = None
+    language: Language = "ru"
+    client: str = ""
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """One text and its label.
+
+    Attributes:
+        n: The text's number in the request, from 1.
+        label: The label, with ``outcome`` ``label`` only.
+        probabilities: Of each label, in the order of the request; with ``none`` they come to 1.
+        none: How probable it is that no label fits.
+        model: Who decided.
+        cut: Only the beginning of the text was read.
+        error: Why it ``failed``.
+    """
+
+    n: int
+    outcome: Literal["label", "none", "failed"]
+    label: str | None
+    probabilities: tuple[float, ...]
+    none: float
+    model: str
+    cut: bool = False
+    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,29 @@ ignored with a note in the reply (a form of an older or newer version must go on
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal, NoReturn, cast
+from typing import Literal
 from urllib.parse import parse_qsl
 
-from pipeline.errors import InvalidRequestError, MalformedBodyError, QuestionTooLongError
+from pipeline.errors import MalformedBodyError, QuestionTooLongError
 from pipeline.jobs import Key
 from pipeline.messages import Phrase
 from pipeline.types import AskRequest, Filter, Language, Metadata
 from pipeline.understand import QUESTION_LIMIT
+from pipeline.web.fields import (
+    KEY_LIMIT,
+    Field,
+    boolean_of,
+    given,
+    key_of,
+    notes_of,
+    number_of,
+    refuse,
+    text_of,
+    texts_of,
+)
 
 __all__ = [
     "FIELDS",
@@ -36,21 +45,10 @@ __all__ = [
     "switch",
 ]
 
-KEY_LIMIT = 200
-
 Format = Literal["fragment", "text", "page"]
-_FORMATS: dict[object, Format] = {True: "fragment", False: "text", "html": "page"}
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of the contract; ``low`` and ``high`` bound a number, or the length of a text."""
-
-    kind: Literal["text", "boolean", "integer", "number", "format", "filter", "texts"]
-    default: object
-    about: str
-    low: int = 0
-    high: int = 0
+# Besides JSON's own values their spellings: XMLСтрока(Истина) of 1C is "true", Строка(Истина) is "Да".
+_FORMATS: dict[str, Format] = dict.fromkeys(("true", "1", "да", "истина", "yes"), "fragment")
+_FORMATS |= dict.fromkeys(("false", "0", "нет", "ложь", "no"), "text") | {"html": "page"}
 
 
 FIELDS: dict[str, Field] = {
@@ -112,7 +110,7 @@ def from_query(query: bytes) -> dict[str, object]:
 
 def no_field(name: str, value: object) -> str:
     """A text parameter of an address that is no field of a question; absent is empty."""
-    return _text(name, "" if value is None else value)
+    return text_of(name, "" if value is None else value)
 
 
 def switch(name: str, value: object) -> bool:
@@ -123,7 +121,7 @@ def switch(name: str, value: object) -> bool:
     """
     known = {None: False, "": False, "0": False, "false": False, "1": True, "true": True}
     word = value.lower() if isinstance(value, str) else value
-    return known[word] if word in known else _refuse(name, "field_boolean")
+    return known[word] if word in known else refuse(name, "field_boolean")
 
 
 def _typed(kind: str, text: str) -> object:
@@ -152,112 +150,52 @@ def parse(
     """
     question = body.get("question")
     if question is None:
-        _refuse("question", "field_missing")
-    text = _text("question", question)
+        refuse("question", "field_missing")
+    text = text_of("question", question)
     if len(text) > QUESTION_LIMIT:
         raise QuestionTooLongError(length=len(text), limit=QUESTION_LIMIT)
     request = AskRequest(
         question=text,
-        use_rag=_boolean(body, "use_RAG"),
-        top_k=int(_number(body, "top_k")),
-        sources_limit=int(_number(body, "sources_limit")),
-        cross_encoder=_boolean(body, "cross_encoder"),
-        scores=_boolean(body, "scores"),
+        use_rag=boolean_of(body, FIELDS, "use_RAG"),
+        top_k=int(number_of(body, FIELDS, "top_k")),
+        sources_limit=int(number_of(body, FIELDS, "sources_limit")),
+        cross_encoder=boolean_of(body, FIELDS, "cross_encoder"),
+        scores=boolean_of(body, FIELDS, "scores"),
         filter=_filter(body.get("filter")),
         # An empty field of a form means that nothing was filled in.
-        prompt=_text("prompt", body.get("prompt") or "") or None,
-        data=_texts("data", body.get("data")),
-        deadline_s=_number(body, "deadline_s"),
+        prompt=text_of("prompt", body.get("prompt") or "") or None,
+        data=texts_of("data", body.get("data")),
+        deadline_s=number_of(body, FIELDS, "deadline_s"),
         language=language,
         client=client,
         request_id=request_id,
     )
-    unknown = [name for name in body if name not in FIELDS]
-    notes = tuple(_note(name, language) for name in unknown[:10])
-    return Parsed(request, _format(body), notes, _key(body, key, client))
-
-
-def _key(body: Mapping[str, object], header: str, client: str) -> Key | None:
-    field = _text("idempotency_key", body.get("idempotency_key") or "")
-    if header and field and header != field:
-        _refuse("idempotency_key", "field_two_keys")
-    name = field or header
-    if len(name) > KEY_LIMIT:
-        _refuse("idempotency_key", "field_length", limit=KEY_LIMIT)
-    if not name:
-        return None
-    # What decides the reply, in whatever order and spacing it was written.
-    asked = {name: body[name] for name in FIELDS if name != "idempotency_key" and body.get(name) is not None}
-    return Key(client, name, hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest())
-
-
-def _note(name: str, language: Language) -> str:
-    shown = name[:40]
-    meant = get_close_matches(shown.replace("-", "_").lower(), [field.lower() for field in FIELDS], 1)
-    if not meant:
-        return Phrase("ignored_field", {"field": shown}).text(language)
-    nearest = next(field for field in FIELDS if field.lower() == meant[0])
-    return Phrase("ignored_field_meant", {"field": shown, "meant": nearest}).text(language)
-
-
-def _refuse(field: str, reason: str, **values: object) -> NoReturn:
-    raise InvalidRequestError(field=field, reason=Phrase(reason, values))
-
-
-def _given(body: Mapping[str, object], name: str) -> object:
-    value = body.get(name)
-    return FIELDS[name].default if value is None else value
-
-
-def _text(name: str, value: object) -> str:
-    return value if isinstance(value, str) else _refuse(name, "field_text")
-
-
-def _boolean(body: Mapping[str, object], name: str) -> bool:
-    value = _given(body, name)
-    return value if isinstance(value, bool) else _refuse(name, "field_boolean")
-
-
-def _number(body: Mapping[str, object], name: str) -> float:
-    field, value = FIELDS[name], _given(body, name)
-    fits = isinstance(value, int | float) and not isinstance(value, bool)
-    # 3.0 is a whole number too: that is how some programs write every number.
-    if fits and field.kind == "integer":
-        fits = value == int(cast(float, value))
-    if not fits or not field.low <= cast(float, value) <= field.high:
-        _refuse(name, f"field_{field.kind}", low=field.low, high=field.high)
-    return float(cast(float, value))
+    notes = notes_of(body, FIELDS, language)
+    return Parsed(request, _format(body), notes, key_of(body, FIELDS, key, client))
 
 
 def _format(body: Mapping[str, object]) -> Format:
-    value = _given(body, "format")
-    # 1 == True in Python, but not in JSON.
-    if isinstance(value, bool | str) and value in _FORMATS:
-        return _FORMATS[value]
-    _refuse("format", "field_format")
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    if value is None or isinstance(value, str):
-        return (value,) if value else ()
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    _refuse(name, "field_texts")
+    value = given(body, FIELDS, "format")
+    word = str(value).strip().lower()
+    # A number is refused, though 1 == True in Python.
+    if isinstance(value, bool | str) and word in _FORMATS:
+        return _FORMATS[word]
+    return refuse("format", "field_format")
 
 
 def _filter(value: object) -> Filter | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        _refuse("filter", "field_object")
+        refuse("filter", "field_object")
     for name in value:
         if name not in FILTER_FIELDS:
-            _refuse(f"filter.{name[:40]}", "field_unknown", known=", ".join(FILTER_FIELDS))
+            refuse(f"filter.{name[:40]}", "field_unknown", known=", ".join(FILTER_FIELDS))
     prefix = value.get("path_prefix")
     return Filter(
-        source_types=_texts("filter.source_type", value.get("source_type")),
-        tags=_texts("filter.tags", value.get("tags")),
-        path_prefix="" if prefix is None else _text("filter.path_prefix", prefix),
+        source_types=texts_of("filter.source_type", value.get("source_type")),
+        tags=texts_of("filter.tags", value.get("tags")),
+        path_prefix="" if prefix is None else text_of("filter.path_prefix", prefix),
         metadata=_metadata(value.get("metadata")),
     )
 
@@ -266,8 +204,8 @@ def _metadata(value: object) -> Metadata:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        _refuse("filter.metadata", "field_object")
+        refuse("filter.metadata", "field_object")
     for name, item in value.items():
         if not isinstance(item, str | int | float):
-            _refuse(f"filter.metadata.{name[:40]}", "field_scalar")
+            refuse(f"filter.metadata.{name[:40]}", "field_scalar")
     return value

@@ -123,11 +123,15 @@ def test_format(start):
     client = start(ScriptedService(answer="# Отпуск\n- 28 дней [1]\n- **оплачен**"))
     link = f"http://127.0.0.1:{client.port}/source/{CHUNK_ID}#passage"
     fragment = f'<h4>Отпуск</h4><ul><li>28 дней <a href="{link}">[1]</a></li><li><b>оплачен</b></li></ul>'
-    for given in ({}, {"format": None}, {"format": True}):
+    spelled = [{"format": word} for word in ("true", "True", "1", "Да", "Истина")]
+    for given in ({}, {"format": None}, {"format": True}, *spelled):
         assert client.ask({"question": "отпуск"} | given).json["answer"] == fragment
     plain = client.ask({"question": "отпуск", "format": False}).json["answer"]
     assert plain == "# Отпуск\n- 28 дней [1]\n- **оплачен**"
+    for word in ("false", "FALSE", "0", "Нет", "Ложь"):
+        assert client.ask({"question": "отпуск", "format": word}).json["answer"] == plain
     page = client.ask({"question": "отпуск", "format": "html"}).json["answer"]
+    assert client.ask({"question": "отпуск", "format": "HTML"}).json["answer"] == page
     assert page.startswith("<!DOCTYPE html>")
     assert '<meta charset="utf-8">' in page
     assert '<meta http-equiv="X-UA-Compatible" content="IE=edge">' in page

@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pipeline.errors import BodyTooLargeError, MalformedBodyError, RequestError
@@ -23,8 +23,9 @@ encodings = st.sampled_from(
 
 @given(st.dictionaries(st.text(min_size=1, max_size=5), json_values, min_size=1, max_size=3), encodings)
 def test_every_unicode_encoding_is_read_without_being_named(value, encoding):
-    # A NUL would be taken out, which is another test.
-    text = json.dumps(value, ensure_ascii=False).replace("\\u0000", "")
+    text = json.dumps(value, ensure_ascii=False)
+    # A NUL would be taken out, which is another test; two keys that differ by one would become the same.
+    assume("\\u0000" not in text)
     assert parse_object(decode(text.encode(encoding, "surrogatepass"))) == parse_object(text)
 
 
