@@ -6,17 +6,21 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
 
 from pipeline import bootstrap
 from pipeline.errors import OtvetError
 from pipeline.hardware import cpu_features, memory, physical_cores
-from pipeline.messages import text
+from pipeline.health.blocks import check_blocks
+from pipeline.health.doubles import check_doubles
+from pipeline.health.files import check_files
+from pipeline.health.finding import Finding, Say
+from pipeline.health.reach import check_reach
+from pipeline.health.stored import check_stored
 from pipeline.models.catalog import Catalog
 from pipeline.models.layout import installed
+from pipeline.ports import Progress
 from pipeline.settings import Loaded, Settings
 from pipeline.stores import json_store
 from pipeline.types import Language
@@ -32,22 +36,22 @@ _GIGABYTE = 1_000_000_000
 _MEMORY_NEEDED = {"search": _GIGABYTE // 2, "embedded": 2 * _GIGABYTE, "reference": 4 * _GIGABYTE}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check: what was looked at, how it is, what to do (empty: nothing)."""
+def diagnose(
+    loaded: Loaded, language: Language, *, quick: bool = True, progress: Progress | None = None
+) -> list[Finding]:
+    """All checks, in the order in which a newcomer would mend them.
 
-    check: str
-    state: State
-    detail: str
-    next_step: str = ""
-
-
-def diagnose(loaded: Loaded, language: Language) -> list[Finding]:
-    """All checks, in the order in which a newcomer would mend them."""
+    Args:
+        loaded: The settings.
+        language: Of the findings.
+        quick: Leave out what takes longer than a look: reading all of the index, searching in it.
+        progress: Called with (passages done, passages in all) while passages are searched for.
+    """
     settings = loaded.settings
+    say = Say(language)
 
-    def say(key: str, **values: object) -> str:
-        return text("cli", f"doctor_{key}", language, "", **values)
+    def index(settings: Settings, _: _Say) -> list[Finding]:
+        return _index(settings, say, progress, quick=quick)
 
     checks: tuple[tuple[str, Callable[[Settings, _Say], list[Finding]]], ...] = (
         ("memory", _machine),
@@ -55,7 +59,7 @@ def diagnose(loaded: Loaded, language: Language) -> list[Finding]:
         ("profile", _models),
         ("disk", _space),
         ("knowledge_base", _knowledge_base),
-        ("index", _index),
+        ("index", index),
     )
     findings: list[Finding] = []
     for name, check in checks:
@@ -158,7 +162,7 @@ def _knowledge_base(settings: Settings, say: _Say) -> list[Finding]:
     ]
 
 
-def _index(settings: Settings, say: _Say) -> list[Finding]:
+def _index(settings: Settings, say: Say, progress: Progress | None, *, quick: bool) -> list[Finding]:
     embedder = bootstrap.create_embedder(settings)
     index = json_store.load(settings.embeddings, embedder.spec)
     findings = [
@@ -173,15 +177,12 @@ def _index(settings: Settings, say: _Say) -> list[Finding]:
             ),
         )
     ]
-    if not bootstrap.index_is_current(settings, embedder):
-        findings.append(Finding(say("index"), "warning", say("index_old"), "otvet index"))
-    if index.manifest.skipped:
-        names = ", ".join(sorted(index.manifest.skipped)[:5])
-        findings.append(
-            Finding(
-                say("index"), "warning", say("index_skipped", count=len(index.manifest.skipped), names=names)
-            )
-        )
+    findings += check_files(bootstrap.index_status(settings), say)
+    if not quick:
+        findings += check_stored(settings.embeddings, index, embedder, say)
+        findings += check_doubles(index, say)
+        findings += check_blocks(index, embedder, settings.index.large_block_tokens, say)
+        findings += check_reach(index, embedder, settings.search, say, progress)
     return findings
 
 
