@@ -47,6 +47,8 @@ class Prompt:
 
 
 _QUESTION: dict[Language, str] = {"ru": "Вопрос", "en": "Question"}
+_REPLY: dict[Language, str] = {"ru": "Ответь по-русски.", "en": "Answer in English."}
+"""Said last, where a small model listens: without it one Russian question in eight is answered in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,8 @@ def fixed_messages() -> tuple[ChatMessage, ...]:
     """The part of every prompt that never changes: worth reading ahead of the first question."""
     turns: list[ChatMessage] = []
     for example in _EXAMPLES:
-        turns.append(
-            ChatMessage("user", _user_text([_fenced(1, example.source)], example.question, example.language))
-        )
+        asked = _asked(example.question, example.language)
+        turns.append(ChatMessage("user", f"{_fenced(1, example.source)}\n\n{asked}"))
         turns.append(ChatMessage("assistant", example.answer))
     return (ChatMessage("system", _INSTRUCTIONS), *turns)
 
@@ -130,7 +131,7 @@ def build_prompt(
         for n in range(2, min(query.sources_limit, len(evidence.hits)) + 1)
         if (chosen := _chosen_sentences(evidence, n))
     ]
-    return _Fitter(fixed_messages(), query.text, language, count_tokens, budget).fit(texts)
+    return _Fitter(fixed_messages(), _asked(query.text, language), count_tokens, budget).fit(texts)
 
 
 def build_data_prompt(
@@ -150,7 +151,8 @@ def build_data_prompt(
     """
     system = (ChatMessage("system", prompt.strip() or _DATA_INSTRUCTIONS),)
     texts = [(n, text.strip()) for n, text in enumerate(data, 1) if text.strip()]
-    return _Fitter(system, question, detect_language(question), count_tokens, budget).fit(texts)
+    asked = _labelled(question, detect_language(question))
+    return _Fitter(system, asked, count_tokens, budget).fit(texts)
 
 
 def source_text(hit: Hit) -> str:
@@ -176,7 +178,6 @@ class _Fitter:
 
     fixed: tuple[ChatMessage, ...]
     question: str
-    language: Language
     count_tokens: CountTokens
     budget: int
 
@@ -213,7 +214,7 @@ class _Fitter:
         return _longest(text, [word.end() for word in re.finditer(r"\S+", text[: sentences[0]])], fits)
 
     def _user(self, chosen: Sequence[tuple[int, str]]) -> str:
-        return _user_text([_fenced(n, text) for n, text in chosen], self.question, self.language)
+        return "\n\n".join([*(_fenced(n, text) for n, text in chosen), self.question])
 
     def _tokens(self, chosen: Sequence[tuple[int, str]]) -> int:
         contents = [*(message.content for message in self.fixed), self._user(chosen)]
@@ -230,8 +231,12 @@ def _longest(text: str, ends: Sequence[int], fits: Callable[[str], bool]) -> str
     return text[: ends[low - 1]] if low else ""
 
 
-def _user_text(sources: Sequence[str], question: str, language: Language) -> str:
-    return "\n\n".join([*sources, f"{_QUESTION[language]}: {_defused(question)}"])
+def _asked(question: str, language: Language) -> str:
+    return f"{_labelled(question, language)}\n{_REPLY[language]}"
+
+
+def _labelled(question: str, language: Language) -> str:
+    return f"{_QUESTION[language]}: {_defused(question)}"
 
 
 def _fenced(n: int, text: str) -> str:
