@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
-from pipeline.answer.difference import Claim, differ
+from pipeline.answer.difference import Claim, apart, differ
 from pipeline.answer.markers import write_quote
 from pipeline.answer.orders import gives_orders
 from pipeline.answer.units import split_units
@@ -77,7 +78,10 @@ def contradictions(
     told: set[frozenset[str]] = set()
     for one in (claim for of_source in claims for claim in of_source if _is_chosen(claim, chosen)):
         for other in _of_other_sources(one, claims, shown):
-            difference = differ(one, other, retrieval.terms)
+            if apart(one, other) is None:
+                continue
+            first, second = (_with_tokens(claim, shown[claim.source - 1]) for claim in (one, other))
+            difference = differ(first, second, retrieval.terms)
             if difference and frozenset(difference) not in told:
                 told.add(frozenset(difference))
                 found.append(_in_order(Contradiction(one, other, *difference), shown, dates_of))
@@ -144,19 +148,32 @@ def _newer(one: str, other: str) -> bool:
 
 
 def _claims(candidate: Candidate) -> Iterator[Claim]:
-    chunk, tokens = candidate.hit.chunk, candidate.tokens
+    chunk = candidate.hit.chunk
     title = "\n".join(dict.fromkeys((*chunk.headings, chunk.topic)))
-    for unit in split_units(chunk.text):
-        text = chunk.text[unit.start : unit.end]
-        if unit.kind in ("code", "heading") or len(text) > LONGEST or gives_orders(text):
-            continue
-        claim = Claim(text, title, candidate.hit.rank, unit.start, unit.end)
-        if tokens is not None:
-            starts = tokens.spans[:, 0]
-            inside = np.flatnonzero((starts >= unit.start) & (starts < unit.end))
-            spans = tuple((int(a) - unit.start, int(b) - unit.start) for a, b in tokens.spans[inside])
-            claim = replace(claim, tokens=tokens.vectors[inside], spans=spans)
-        yield claim
+    for start, end in _comparable(chunk.text):
+        yield Claim(chunk.text[start:end], title, candidate.hit.rank, start, end)
+
+
+@lru_cache(maxsize=2048)
+def _comparable(text: str) -> tuple[tuple[int, int], ...]:
+    """The sentences of a passage that can be compared; the same passages come up again and again."""
+    return tuple(
+        (unit.start, unit.end)
+        for unit in split_units(text)
+        if unit.kind not in ("code", "heading")
+        and unit.end - unit.start <= LONGEST
+        and not gives_orders(text[unit.start : unit.end])
+    )
+
+
+def _with_tokens(claim: Claim, candidate: Candidate) -> Claim:
+    tokens = candidate.tokens
+    if tokens is None:
+        return claim
+    starts = tokens.spans[:, 0]
+    inside = np.flatnonzero((starts >= claim.start) & (starts < claim.end))
+    spans = tuple((int(a) - claim.start, int(b) - claim.start) for a, b in tokens.spans[inside])
+    return replace(claim, tokens=tokens.vectors[inside], spans=spans)
 
 
 def _is_chosen(claim: Claim, chosen: Iterable[tuple[int, int, int]]) -> bool:

@@ -15,7 +15,7 @@ from pipeline.answer.statement import Said, identifiers, said, subject_of_title
 from pipeline.text.stems import keyword_terms
 from pipeline.types import FloatMatrix, QuestionTerm
 
-__all__ = ["Claim", "differ"]
+__all__ = ["Claim", "apart", "differ"]
 
 SAME_WORD = 0.9
 """Cosine of token vectors from which a word is taken to be said by the other sentence too."""
@@ -57,11 +57,16 @@ def differ(one: Claim, other: Claim, question: Sequence[QuestionTerm] = ()) -> t
         other: A sentence of another source.
         question: The question's keywords; both sentences must be about it.
     """
-    first, second = said(one.text), said(other.text)
-    difference = _values_differ(one, first, other, second) or _signs_differ(one, first, other, second)
+    difference = apart(one, other)
     if difference is None or not _same_question(one, other, question):
         return None
-    return difference if _same_subject(one, first, other, second) else None
+    return difference if _same_subject(one, said(one.text), other, said(other.text)) else None
+
+
+def apart(one: Claim, other: Claim) -> tuple[str, str] | None:
+    """What each says where they say different things, be it of the same or not; needs no token vectors."""
+    first, second = said(one.text), said(other.text)
+    return _values_differ(one, first, other, second) or _signs_differ(one, first, other, second)
 
 
 def _values_differ(one: Claim, first: Said, other: Claim, second: Said) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pipeline.answer.numerals import last_values, number_keys, ordinal_values, word_values
+from pipeline.answer.numerals import counting_values, last_values, number_keys, ordinal_values
 from pipeline.text.normalise import fold
 from pipeline.text.stems import keyword_terms
 
@@ -198,9 +198,7 @@ def _numbers(text: str) -> Iterator[Fact]:
 
 
 def _number_words(text: str) -> Iterator[Fact]:
-    # «Первый» and «второй» mostly put things in order; a source may count with them all the same.
-    counting = word_values() | {word: value for word, value in ordinal_values().items() if value > 2}
-    for start, end, value in _worded(text, counting):
+    for start, end, value in _worded(text, counting_values()):
         yield Fact(start, end, "number", number_keys(str(value), text[end : end + 12]))
 
 

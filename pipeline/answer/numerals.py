@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["last_values", "number_keys", "ordinal_values", "word_values"]
+__all__ = ["counting_values", "last_values", "number_keys", "ordinal_values", "word_values"]
 
 _RUSSIAN_UNITS = {
     2: "два две двух двум двумя двое двоих",
@@ -96,6 +96,12 @@ def ordinal_values() -> dict[str, int]:
     values |= {word: value for value, word in enumerate(_ENGLISH_ORDINALS.split(), 1)}
     tens = (word.removesuffix("y") + "ieth" for word in _ENGLISH_TENS.split())
     return values | {word: 10 * value for value, word in enumerate(tens, 2)}
+
+
+@cache
+def counting_values() -> dict[str, int]:
+    """Words a number may begin with. «Первый» and «второй» are left out: mostly they put things in order."""
+    return word_values() | {word: value for word, value in ordinal_values().items() if value > 2}
 
 
 @cache

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
-from pipeline.answer.facts import find_facts
+from pipeline.answer.facts import Fact, find_facts
 from pipeline.answer.support import content_terms
 from pipeline.answer.values import Value, values_of
 from pipeline.text.normalise import fold
@@ -57,6 +56,7 @@ _SIGNS = tuple(
     (re.compile(rf"\b(?:{yes})(?!\w)", re.IGNORECASE), re.compile(rf"\b(?:{no})(?!\w)", re.IGNORECASE), word)
     for yes, no, word in _OPPOSITES
 )
+_ANY_SIGN = re.compile("|".join(f"{yes}|{no}" for yes, no, _ in _OPPOSITES), re.IGNORECASE)
 _COMPARISON = re.compile(
     r"\b(?:бол(?:ее|ьше)|мен(?:ее|ьше)|длиннее|дольше|короче|выше|ниже|раньше|позже|позднее|реже|чаще|превыша\w+"
     r"|than|more|less|longer|later|earlier|exceed|only|только|лишь|если|if|unless|without|без|кроме|except)\b",
@@ -70,47 +70,68 @@ _PLACED = re.compile(
 _IDENTIFIER = re.compile(r"[A-Za-z]+\d\w*|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[А-ЯЁA-Z]+-\d+")
 
 
-@dataclass(frozen=True, slots=True)
 class Said:
-    """What a sentence says.
+    """What a sentence says; each part is worked out when it is first asked for.
 
-    Attributes:
-        subject: Content terms apart from values, yes-or-no words and words that say nothing by themselves.
-        values: Its figures.
-        codes: Codes and «names» it holds, in the form they are compared in.
-        placed: Preposition before a term of the subject: «по городу» and «за город» are two things.
-        yes: True unless it denies.
-        plain: True if its yes or no can be compared: no condition, no comparison.
+    Args:
+        text: The sentence.
     """
 
-    subject: frozenset[str]
-    values: tuple[Value, ...]
-    codes: frozenset[str]
-    placed: Mapping[str, str]
-    yes: bool
-    plain: bool
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Its figures."""
+        return tuple(values_of(self._text, self._facts))
+
+    @property
+    def yes(self) -> bool:
+        """True unless it denies."""
+        return self._bare[1]
+
+    @cached_property
+    def plain(self) -> bool:
+        """True if its yes or no can be compared: no condition, no comparison."""
+        return _COMPARISON.search(self._text) is None
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """Content terms apart from values, yes-or-no words and words that say nothing by themselves."""
+        return frozenset(content_terms(self._bare[0])) - _neutral()
+
+    @cached_property
+    def placed(self) -> Mapping[str, str]:
+        """Preposition before a term of the subject: «по городу» and «за город» are two things."""
+        return {
+            term: fold(match[1])[:2]
+            for match in _PLACED.finditer(self._bare[0])
+            for term in content_terms(match[2])
+        }
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """Codes and «names» it holds, in the form they are compared in."""
+        places = {(value.start, value.end) for value in self.values}
+        return frozenset(
+            min(fact.keys)
+            for fact in self._facts
+            if fact.kind in ("code", "name") and (fact.start, fact.end) not in places
+        )
+
+    @cached_property
+    def _facts(self) -> list[Fact]:
+        return find_facts(self._text)
+
+    @cached_property
+    def _bare(self) -> tuple[str, bool]:
+        return _without_sign(_without(self._text, self.values))
 
 
 @lru_cache(maxsize=8192)
 def said(text: str) -> Said:
-    """Take a sentence apart."""
-    values = tuple(values_of(text))
-    bare, yes = _without_sign(_without(text, values))
-    facts = find_facts(text)
-    places = {(value.start, value.end) for value in values}
-    codes = frozenset(
-        min(fact.keys)
-        for fact in facts
-        if fact.kind in ("code", "name") and (fact.start, fact.end) not in places
-    )
-    return Said(
-        subject=frozenset(content_terms(bare)) - _neutral(),
-        values=values,
-        codes=codes,
-        placed=_placed(bare),
-        yes=yes,
-        plain=_COMPARISON.search(text) is None,
-    )
+    """Take a sentence apart; the same ones come up again and again."""
+    return Said(text)
 
 
 def subject_of_title(title: str) -> frozenset[str]:
@@ -128,10 +149,6 @@ def _neutral() -> frozenset[str]:
     return frozenset(content_terms(_NEUTRAL))
 
 
-def _placed(text: str) -> dict[str, str]:
-    return {term: fold(match[1])[:2] for match in _PLACED.finditer(text) for term in content_terms(match[2])}
-
-
 def _without(text: str, values: tuple[Value, ...]) -> str:
     pieces, position = [], 0
     for value in values:
@@ -144,7 +161,7 @@ def _without_sign(text: str) -> tuple[str, bool]:
     """The sentence without its yes or no, and which of them it was."""
     noes = len(_NEGATION.findall(text))
     text = _NEGATION.sub(" ", _PERMISSION.sub(lambda m: " " if not _NEGATION.fullmatch(m[0]) else m[0], text))
-    for yes, no, word in _SIGNS:
+    for yes, no, word in _SIGNS if _ANY_SIGN.search(text) else ():
         text, denied = no.subn(f" {word} ", text)
         noes += denied
         text = yes.sub(f" {word} ", text)

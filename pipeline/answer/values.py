@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.answer.facts import Fact, find_facts
+from pipeline.answer.facts import Fact
 from pipeline.answer.support import content_terms
 from pipeline.text.normalise import fold
 
@@ -85,9 +85,14 @@ _MAXIMUM = re.compile(
 _AFTER_MINIMUM = re.compile(r"\s*(?:и\s+более|и\s+больше|or\s+more|\+)", re.IGNORECASE)
 
 
-def values_of(text: str) -> list[Value]:
-    """The values of a sentence in order."""
-    return [value for fact in find_facts(text) for value in _values(text, fact)]
+def values_of(text: str, facts: Iterable[Fact]) -> list[Value]:
+    """The values of a sentence in order.
+
+    Args:
+        text: The sentence.
+        facts: Its facts (`facts.find_facts`).
+    """
+    return [value for fact in facts for value in _values(text, fact)]
 
 
 def _values(text: str, fact: Fact) -> Iterator[Value]:
