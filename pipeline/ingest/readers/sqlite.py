@@ -6,12 +6,13 @@ Nothing is guessed: a database may hold passwords beside its articles, so only d
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 from pipeline.errors import SettingsError, UnreadableFileError
+from pipeline.ingest.notes import ROWS_CUT
 from pipeline.ingest.readers.common import make_document, stem, web_link
 from pipeline.ingest.readers.container import check_size
 from pipeline.ingest.readers.html import html_sections
@@ -48,7 +49,7 @@ def read_sqlite(path: Path, file: str) -> list[Document]:
         raise UnreadableFileError(file=file, reason=reason("not_declared"))
     try:
         with closing(_opened(path)) as connection:
-            documents = [document for table in tables for document in _documents(connection, table, file)]
+            documents = [document for table in tables for document in _rows(connection, table, file)]
     except sqlite3.Error as error:
         raise UnreadableFileError(file=file, reason=reason("database", error)) from error
     if not documents:
@@ -70,15 +71,20 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _documents(connection: sqlite3.Connection, table: TableSource, file: str) -> Iterator[Document]:
+def _rows(connection: sqlite3.Connection, table: TableSource, file: str) -> list[Document]:
+    """A document a row; where there are more rows than are read, the last document says so."""
     # Without "t." SQLite would take the name of a column that is not there for a text.
     columns = ", ".join(f"t.{_quoted(column)}" for column in table.columns)
     order = f"ORDER BY t.{_quoted(table.id)}" if table.id else ""
     # Names come from the user's own file and are quoted; SQL has no parameters for them.
-    rows = connection.execute(f"SELECT {columns} FROM {_quoted(table.table)} AS t {order} LIMIT {_MAX_ROWS}")  # noqa: S608
+    query = f"SELECT {columns} FROM {_quoted(table.table)} AS t {order} LIMIT {_MAX_ROWS + 1}"  # noqa: S608
+    documents: list[Document] = []
     characters = 0
     seen: set[str] = set()
-    for number, values in enumerate(rows, start=1):
+    for number, values in enumerate(connection.execute(query), start=1):
+        if number > _MAX_ROWS:
+            documents[-1:] = [_cut_short(document) for document in documents[-1:]]
+            break
         row = dict(zip(table.columns, map(_value, values), strict=True))
         characters += len(str(row[table.text] or ""))
         if characters > MAX_CHARACTERS:
@@ -89,7 +95,12 @@ def _documents(connection: sqlite3.Connection, table: TableSource, file: str) ->
         seen.add(key)
         document = _document(table, row, f"{file}/{table.table}/{key}")
         if document is not None:
-            yield document
+            documents.append(document)
+    return documents
+
+
+def _cut_short(document: Document) -> Document:
+    return replace(document, metadata={**document.metadata, ROWS_CUT: _MAX_ROWS})
 
 
 def _document(table: TableSource, row: dict[str, Value], name: str) -> Document | None:

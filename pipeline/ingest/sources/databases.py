@@ -19,6 +19,8 @@ __all__ = ["copy_table"]
 _MAX_ROWS = 200_000
 _MAX_CHARACTERS = 40_000_000
 _BATCH = 500
+_DRIVERS_OWN = (ValueError, TypeError, RuntimeError)
+"""What SQLAlchemy and drivers raise, unwrapped, over a URL or a server they don't understand."""
 
 
 def copy_table(table: TableSource, target: Path) -> None:
@@ -48,14 +50,14 @@ def copy_table(table: TableSource, target: Path) -> None:
         engine = sa.create_engine(table.database)
     except ModuleNotFoundError as error:
         raise ExtraMissingError(package=error.name or "driver", extra="sql") from error
-    except sa.exc.SQLAlchemyError as error:
+    except (sa.exc.SQLAlchemyError, *_DRIVERS_OWN) as error:
         raise UnreadableFileError(file=table.name, reason=reason("database", _first_line(error))) from error
     try:
         with engine.connect().execution_options(stream_results=True) as connection:
             rows = connection.execute(query)
             with closing(sqlite3.connect(target)) as copy, copy:
                 _fill(copy, table, rows)
-    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+    except (sa.exc.SQLAlchemyError, sqlite3.Error, *_DRIVERS_OWN) as error:
         raise UnreadableFileError(file=table.name, reason=reason("database", _first_line(error))) from error
     finally:
         engine.dispose()

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
 from urllib.parse import urlsplit
@@ -38,6 +39,7 @@ FETCHED = "fetched"
 
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\:*?\"<>|.][^\x00-\x1f\x7f/\\:*?\"<>|]*")
 _MAX_FILE_BYTES = 1024 * 1024
+_MAX_NAME_BYTES = 200  # most file systems end at 255, and a draft's name is longer
 
 
 class _Entry(BaseModel):
@@ -75,7 +77,7 @@ class TableSource(_Entry):
 
     @model_validator(mode="after")
     def _named(self) -> Self:
-        if self.is_url and not _FILE_NAME.fullmatch(self.name):
+        if self.is_url and not _is_file_name(self.name):
             raise ValueError("a database URL needs a name that can be a file name")
         return self
 
@@ -92,14 +94,20 @@ class UrlSource(_Entry):
         parts = urlsplit(value.strip())
         if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
             raise ValueError("an http or https address was expected")
+        if parts.username is not None:
+            raise ValueError("an address must hold no password: it is shown with every citation")
         return value.strip()
 
     @field_validator("file")
     @classmethod
     def _plain(cls, value: str) -> str:
-        if value and not _FILE_NAME.fullmatch(value):
+        if value and not _is_file_name(value):
             raise ValueError("a plain file name was expected")
         return value
+
+
+def _is_file_name(value: str) -> bool:
+    return bool(_FILE_NAME.fullmatch(value)) and len(value.encode("utf-8", "replace")) <= _MAX_NAME_BYTES
 
 
 class Sources(_Entry):
@@ -107,6 +115,18 @@ class Sources(_Entry):
 
     table: tuple[TableSource, ...] = ()
     url: tuple[UrlSource, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_file_each(self) -> Self:
+        """Two sources kept under one name would overwrite each other at every fetch."""
+        files = [source.file for source in self.url if source.file]
+        files += [PurePosixPath(table.file).name for table in self.table if table.is_url]
+        addresses = [source.url for source in self.url]
+        for names in ([file.casefold() for file in files], addresses):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise ValueError(f"named twice: {twice[0]}")
+        return self
 
 
 def load_sources(knowledge_base: Path) -> Sources:
@@ -117,6 +137,8 @@ def load_sources(knowledge_base: Path) -> Sources:
     """
     path = knowledge_base / SOURCES_FILE
     try:
+        if path.is_symlink():
+            raise SettingsError(where=SOURCES_FILE, reason="a link is not followed")
         if not path.is_file():
             return Sources()
         if path.stat().st_size > _MAX_FILE_BYTES:
@@ -124,9 +146,9 @@ def load_sources(knowledge_base: Path) -> Sources:
         return Sources.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(where=f"{SOURCES_FILE}, {where}", reason=first["msg"]) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        where = ", ".join(filter(None, (SOURCES_FILE, ".".join(str(part) for part in first["loc"]))))
+        raise SettingsError(where=where, reason=first["msg"]) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise SettingsError(where=SOURCES_FILE, reason=str(error)) from error
 
 

@@ -68,10 +68,10 @@ def download(url: str, limits: Limits) -> Download:
         UnreadableFileError: It cannot be fetched within the limits; the reason says why.
     """
     deadline = time.monotonic() + limits.seconds
-    request = urllib.request.Request(  # noqa: S310 -- the opener below knows http and https only
-        _ascii(url), headers={"User-Agent": "otvet", "Accept-Encoding": "gzip, identity"}
-    )
     try:
+        request = urllib.request.Request(  # noqa: S310 -- the opener below knows http and https only
+            _ascii(url), headers={"User-Agent": "otvet", "Accept-Encoding": "gzip, identity"}
+        )
         with _opener().open(request, timeout=min(limits.seconds, 20.0)) as response:
             data = _body(response, url, limits, deadline)
             kind = response.headers.get_content_type() if response.headers.get("Content-Type") else ""

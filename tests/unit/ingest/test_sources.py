@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import SettingsError
+from pipeline.errors import ExtraMissingError, SettingsError
 from pipeline.ingest.build import collect
+from pipeline.ingest.notes import notes_of
 from pipeline.ingest.sources.declared import load_sources
 from pipeline.ingest.sources.download import Limits, file_name
 from pipeline.ingest.sources.fetch import fetch_sources
@@ -159,12 +161,106 @@ def test_a_database_table_is_copied_and_read(tmp_path: Path) -> None:
         '[[table]]\ndatabase = "postgresql://h/d"\ntable = "t"\ntext = "b"\n',
         '[[table]]\ndatabase = "postgresql://h/d"\ntable = "t"\ntext = "b"\nname = "a/b"\n',
         "= 5",
+        "a = " + "[" * 5000,
+        ".".join("a" * 5000) + " = 1",
+        "[[table]]\n" * 3 + "[[table",
+        '[[url]]\nurl = "https://e.org/a"\n[[url]]\nurl = "https://e.org/a"\n',
+        '[[url]]\nurl = "http://e.org/a"\nfile = "a.htm"\n[[url]]\nurl = "http://e.org/b"\nfile = "A.htm"\n',
+        '[[table]]\ndatabase = "x://h/d"\ntable = "t"\ntext = "b"\nname = "w"\n' * 2,
+        '[[url]]\nurl = "https://user:secret@e.org/a"\n',
+        f'[[url]]\nurl = "https://e.org/a"\nfile = "{"я" * 150}.html"\n',
+        '[[url]]\nurl = "http://[::1/"\n',
+        '[[url]]\nurl = "https:///a"\n',
+        "#" * 1_100_000,
+        "\x00",
     ],
+    ids=range(20),
 )
 def test_wrong_declarations_are_refused(tmp_path: Path, declared: str) -> None:
     declare(tmp_path, more=declared)
     with pytest.raises(SettingsError, match=r"sources\.toml"):
         load_sources(tmp_path)
+
+
+def test_a_declaration_that_is_no_file_or_no_text(tmp_path: Path) -> None:
+    (tmp_path / "real.toml").write_text("", "utf-8")
+    if os.name != "nt":
+        (tmp_path / "sources.toml").symlink_to(tmp_path / "real.toml")
+        with pytest.raises(SettingsError, match="link"):
+            load_sources(tmp_path)
+        (tmp_path / "sources.toml").unlink()
+    (tmp_path / "sources.toml").write_bytes('# Таблицы\n[[url]]\nurl = "x"\n'.encode("cp1251"))
+    with pytest.raises(SettingsError, match=r"sources\.toml"):
+        load_sources(tmp_path)
+    (tmp_path / "sources.toml").unlink()
+    (tmp_path / "sources.toml").mkdir()
+    assert load_sources(tmp_path).url == ()
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("http://a..b/", "skip_fetch"),
+        ("http://127.0.0.1:99999/", "skip_fetch"),
+        ("http://" + "a" * 300 + ".example/", "skip_fetch"),
+        ("http://127.0.0.1:9/\\u0000", "skip_fetch"),
+    ],
+)
+def test_an_address_that_leads_nowhere_stops_nothing(tmp_path: Path, address: str, key: str) -> None:
+    declare(tmp_path, address)
+    assert [phrase.key for phrase in fetch_sources(tmp_path).failed.values()] == [key]
+
+
+@pytest.mark.parametrize(
+    "database",
+    [
+        "nothing://h/d",
+        "postgresql+nothing://h/d",
+        "sqlite:///no/such/folder/a.db",
+        "postgresql://h:port/d",
+        "://",
+    ],
+)
+def test_a_database_that_cannot_be_opened_stops_nothing(tmp_path: Path, database: str) -> None:
+    declare(tmp_path, more=f'[[table]]\nname = "w"\ndatabase = "{database}"\ntable = "t"\ntext = "b"\n')
+    try:
+        report = fetch_sources(tmp_path)
+    except ExtraMissingError:
+        return  # the driver is an extra of its own
+    assert [phrase.key for phrase in report.failed.values()] == ["skip_database"]
+    assert not list((tmp_path / "fetched").glob(".w*"))
+
+
+@pytest.mark.parametrize(
+    "database", ["../outside.sqlite", "/outside.sqlite", "base.sqlite/../../outside.sqlite"]
+)
+def test_a_declaration_opens_nothing_outside(tmp_path: Path, database: str) -> None:
+    """The kind of case 37."""
+    with closing(sqlite3.connect(tmp_path / "outside.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE t (b TEXT)")
+        connection.execute("INSERT INTO t VALUES ('Тайна.')")
+    base = tmp_path / "kb"
+    base.mkdir()
+    (base / "base.sqlite").write_bytes((tmp_path / "outside.sqlite").read_bytes())
+    declare(base, more=f'[[table]]\ndatabase = "{database}"\ntable = "t"\ntext = "b"\n')
+    made = collect(base)
+    assert made.documents == []
+    assert made.skipped["base.sqlite"].key == "skip_not_declared"
+
+
+def test_a_database_with_more_rows_than_are_read_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.ingest.readers.sqlite._MAX_ROWS", 3)
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE t (b TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?)", [("Раз.",), ("Два.",), ("Три.",), ("Нет.",)])
+    declare(tmp_path, more='[[table]]\ndatabase = "a.sqlite"\ntable = "t"\ntext = "b"\n')
+    documents = collect(tmp_path).documents
+    assert [document.text for document in documents] == ["Раз.", "Два.", "Три."]
+    assert [note.text("en") for document in documents for note in notes_of(document)] == [
+        "the table is too large: some rows were not read; rows read: 3"
+    ]
 
 
 def test_no_declaration_no_sources(tmp_path: Path) -> None:
