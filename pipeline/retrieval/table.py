@@ -11,7 +11,7 @@ from pipeline.rerankers.text_only import text_only_scores
 from pipeline.retrieval.candidates import Pool
 from pipeline.retrieval.keyword import coverage, covered_share
 from pipeline.retrieval.ranking import Scores, Ties, best_rows, ranks
-from pipeline.stores.token_store import QuantisedTokens
+from pipeline.stores.token_store import GatheredTokens, QuantisedTokens
 from pipeline.types import Candidate, Chunk, FloatMatrix, Hit, QuestionTerm, Stage, TokenVectors
 
 __all__ = ["Table"]
@@ -130,7 +130,7 @@ def _rounded(scores: Scores) -> list[float]:
 
 
 def _similarity(tokens: TokenStore, rows: Sequence[int], question: FloatMatrix) -> JoinedSimilarity:
-    if isinstance(tokens, QuantisedTokens):
+    if isinstance(tokens, QuantisedTokens | GatheredTokens):
         pairs = [tokens.scaled(row) for row in rows]
         return joined_similarity(question, [values for values, _ in pairs], [scales for _, scales in pairs])
     return joined_similarity(question, [tokens[row].vectors for row in rows])

@@ -154,6 +154,11 @@ class GatheredTokens:
             raise IndexError(row)
         return self.fetch(row)
 
+    def scaled(self, row: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+        """The bytes of a chunk, and what gives its rows length 1."""
+        values, _ = self.quantised(row)
+        return values, scales_of(values)
+
     def blocks(self, first: int, after: int) -> Iterator[TokenBlock]:
         """See `PackedTokens`. Known chunks that follow each other are taken together."""
         # Where a row does not follow, in ``known``, on the row before it.
