@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from synthetic import make_documents
+from synthetic import CHUNKS_A_DOCUMENT, make_documents
 
 from pipeline.ports import EmbedderSpec, Progress
 from pipeline.types import Encoded, FloatMatrix, IntMatrix, Role, TokenVectors
@@ -23,10 +23,10 @@ _PIECE = re.compile(r"\w{1,4}|[^\w\s]")  # as many a word as a multilingual voca
 _NOISE_ROWS = 1 << 15
 
 
-def write_texts(folder: Path, chunks: int) -> int:
-    """Write text files with ``chunks`` topics in all; how many characters that are."""
+def write_texts(folder: Path, chunks: int, each: int = CHUNKS_A_DOCUMENT) -> int:
+    """Write text files with ``chunks`` topics in all, ``each`` a file; how many characters that are."""
     characters = 0
-    for document in make_documents(chunks):
+    for document in make_documents(chunks, each):
         file = folder / document.file
         file.parent.mkdir(parents=True, exist_ok=True)
         topics = document.text.split("\n")

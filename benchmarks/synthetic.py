@@ -64,10 +64,10 @@ def make_index(chunks: int, spec: EmbedderSpec, words: Sequence[str] | None = No
     )
 
 
-def make_documents(chunks: int, seed: int = 7) -> Iterator[Document]:
-    """Documents of made-up words, together of ``chunks`` passages, one a line."""
+def make_documents(chunks: int, each: int = CHUNKS_A_DOCUMENT, seed: int = 7) -> Iterator[Document]:
+    """Documents of made-up words, together of ``chunks`` passages, ``each`` of so many, one a line."""
     rng = np.random.default_rng(seed)
-    return _documents(chunks, rng, _words(rng))
+    return _documents(chunks, rng, _words(rng), each)
 
 
 def make_questions(index: Index, count: int, seed: int = 8) -> list[str]:
@@ -86,12 +86,14 @@ def store(chunks: int, spec: EmbedderSpec, folder: Path, words: Sequence[str] | 
     return index
 
 
-def _documents(chunks: int, rng: np.random.Generator, vocabulary: Sequence[str]) -> Iterator[Document]:
+def _documents(
+    chunks: int, rng: np.random.Generator, vocabulary: Sequence[str], each: int = CHUNKS_A_DOCUMENT
+) -> Iterator[Document]:
     words = np.array(vocabulary)
     weights = 1.0 / np.arange(10, len(words) + 10)  # Zipf's law, as words of a language have it
     weights /= weights.sum()
-    for number in range(-(-chunks // CHUNKS_A_DOCUMENT)):
-        count = CHUNKS_A_DOCUMENT * WORDS_A_CHUNK
+    for number in range(-(-chunks // each)):
+        count = each * WORDS_A_CHUNK
         chosen = words[rng.choice(len(words), count, p=weights)].tolist()
         parts = [
             " ".join(chosen[begin : begin + WORDS_A_CHUNK]) + "." for begin in range(0, count, WORDS_A_CHUNK)
