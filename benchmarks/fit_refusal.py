@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from question_sets import CACHE, Question, QuestionSet, RememberingEmbedder, load_sets, without
 
 import pipeline.answer
-from pipeline.answer.refusal import FEATURES, RefusalModel, refusal_features
+from pipeline.answer.refusal import FEATURES, RefusalModel, is_abroad, refusal_features
+from pipeline.calibrate import Samples, ask_samples
 from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.evaluation.logistic import fit_logistic
 from pipeline.evaluation.metrics import area_under_curve
@@ -70,10 +71,11 @@ def main() -> None:
     sets = load_sets(arguments.data, inner, IndexSettings())
     samples = [sample for one in sets for sample in collect(one, sets, embedder)]
     own = tuple(name for name in FEATURES if name != "lead")
+    asked = {one.name: ask_samples(one.index, embedder) for one in sets if one.name.count("-") < 2}
     report(samples, own, f"{embedder.spec.id}: {', '.join(own)}")
     report(samples, ANY_EMBEDDER, f"any embedder: {', '.join(ANY_EMBEDDER)}")
     if arguments.write:
-        write(samples, own, embedder.spec.id)
+        write(samples, asked, own, embedder.spec.id)
 
 
 def collect(one: QuestionSet, sets: Sequence[QuestionSet], embedder: Embedder) -> Iterator[Sample]:
@@ -156,9 +158,7 @@ def weights_of(samples: Sequence[Sample]) -> Floats:
 
 def log_odds(model: RefusalModel, samples: Sequence[Sample]) -> Floats:
     """Log-odds of the samples' relevance."""
-    chance = np.clip([model.probability(one.features) for one in samples], 1e-15, 1 - 1e-15)
-    odds: Floats = np.log(chance / (1 - chance))
-    return odds
+    return np.array([model.log_odds(one.features) for one in samples])
 
 
 def report(samples: Sequence[Sample], used: Sequence[str], title: str) -> None:
@@ -179,15 +179,33 @@ def report(samples: Sequence[Sample], used: Sequence[str], title: str) -> None:
         print(line)
 
 
-def write(samples: Sequence[Sample], used: Sequence[str], embedder_id: str) -> None:
+def own_gap(model: RefusalModel, samples: Sequence[Sample], asked: Mapping[str, Samples]) -> float:
+    """Log-odds from the middle of a base's own questions down to its worst real ones, mean over bases."""
+    gaps = []
+    for name, sample in asked.items():
+        own = [model.log_odds(one) for one in sample.own if not is_abroad(one)]
+        real = log_odds(model, answerable(samples, name, foreign=False))
+        if len(real) >= FEWEST:
+            gaps.append(float(np.median(own) - np.quantile(real, FALSE_REFUSALS)))
+    return float(np.mean(gaps))
+
+
+def write(
+    samples: Sequence[Sample], asked: Mapping[str, Samples], used: Sequence[str], embedder_id: str
+) -> None:
     """Write the models fitted on everything."""
     path = Path(pipeline.answer.__file__).with_name("refusal.json")
+    models = {name: fit(samples, columns) for name, columns in (("own", used), ("any", ANY_EMBEDDER))}
+    entries = {
+        name: entry(model) | {"own_gap": round(own_gap(model, samples, asked), 6)}
+        for name, model in models.items()
+    }
     record = {
         "version": 1,
         "made_by": "benchmarks/fit_refusal.py",
         "data": "handbook, kb_bsl, XQuAD ru and en; see docs of the script",
-        "embedders": {embedder_id: entry(fit(samples, used))},
-        "any": entry(fit(samples, ANY_EMBEDDER)),
+        "embedders": {embedder_id: entries["own"]},
+        "any": entries["any"],
     }
     path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8", newline="\n")
     print(f"\nwritten: {path.name}")

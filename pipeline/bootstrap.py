@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.answer.prompt import fixed_messages
+from pipeline.calibrate import in_force
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
@@ -134,7 +135,7 @@ def create_service(settings: Settings) -> QAService:
     if load is not None:
         worker = Lazy(lambda: GeneratorWorker(load, settings.server.queue_size, fixed_messages()))
     live = LiveIndex(
-        lambda: json_store.load(settings.embeddings, embedder.get().spec, embedder.get()),
+        lambda: in_force(json_store.load(settings.embeddings, embedder.get().spec, embedder.get())),
         lambda: json_store.stamp(settings.embeddings),
     )
     parts = Parts(
@@ -166,7 +167,7 @@ def build(
     from pipeline.indexing import update_index
 
     chosen = source or embedder_source(settings)
-    return update_index(settings, chosen, rebuild=rebuild, progress=progress, folder=folder)
+    return update_index(settings, chosen, rebuild=rebuild, progress=progress, folder=folder, calibrating=True)
 
 
 def fetch(settings: Settings, progress: Progress | None = None) -> FetchReport:

@@ -17,6 +17,7 @@ from pipeline.health.doubles import check_doubles
 from pipeline.health.files import check_files
 from pipeline.health.finding import Finding, Say
 from pipeline.health.reach import check_reach
+from pipeline.health.refusal import check_refusal
 from pipeline.health.stored import check_stored
 from pipeline.models.catalog import Catalog
 from pipeline.models.layout import installed
@@ -177,6 +178,7 @@ def _index(settings: Settings, say: Say, progress: Progress | None, *, quick: bo
             ),
         )
     ]
+    findings += check_refusal(index, settings.search, say)
     findings += check_files(bootstrap.index_status(settings), say)
     if not quick:
         findings += check_stored(settings.embeddings, index, embedder, say)

@@ -57,6 +57,31 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """Where the threshold of refusal lies for one knowledge base; made from the index alone.
+
+    Attributes:
+        method: Which model and which rules it was made with; with others it holds no more.
+        shift: Log-odds to take off where the evidence is in the question's language.
+        shift_abroad: The same where it is in another one.
+        own: How many questions made of the base's own sentences were asked.
+        foreign: How many questions about other things.
+        refused_own: Share of the former that is refused, at each strictness from -2 to 2.
+        refused_foreign: Share of the latter that is refused, likewise.
+        refused_missing: Share of the former that is refused once their document is taken away, likewise.
+    """
+
+    method: str
+    shift: float = 0.0
+    shift_abroad: float = 0.0
+    own: int = 0
+    foreign: int = 0
+    refused_own: tuple[float, ...] = ()
+    refused_foreign: tuple[float, ...] = ()
+    refused_missing: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Postings:
     """Term statistics of all chunks for keyword search, in compressed sparse rows by term.
 
@@ -100,6 +125,7 @@ class Index:
         chunks: A tuple in a new index; a stored one reads each chunk when it is asked for.
         vectors: float32, shape (chunks, dimension): topic + text, rows of length 1.
         text_vectors: float32, same shape: the text alone.
+        calibration: Of refusal; None in an index that was made without.
         documents: Document id -> document.
     """
 
@@ -110,6 +136,7 @@ class Index:
     text_vectors: FloatMatrix
     tokens: TokenStore
     postings: Postings
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, slots=True)

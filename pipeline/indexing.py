@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from pipeline.calibrate import calibrate, calibrated, is_calibrated
 from pipeline.embedders.deferred import DeferredEmbedder
 from pipeline.errors import IndexMissingError, IndexUnusableError, KnowledgeBaseMissingError
 from pipeline.index import Index, Manifest
@@ -79,6 +80,7 @@ def update_index(
     rebuild: bool = False,
     progress: Progress | None = None,
     folder: Path | None = None,
+    calibrating: bool = False,
 ) -> BuildReport | None:
     """Index the knowledge base; None when the index is current already.
 
@@ -91,6 +93,7 @@ def update_index(
         rebuild: Read, cut and encode everything again.
         progress: Called with (characters embedded, characters in all).
         folder: Where the index goes, if not to its own place; that one's vectors are of use to it.
+        calibrating: Also find where refusal has its threshold here, which needs the embedder.
 
     Raises:
         IndexLockedError: Another process is indexing.
@@ -109,13 +112,16 @@ def update_index(
         if own and make_manifest(collection, embedder.spec, settings.index) == own.manifest:
             with writing(folder):
                 json_store.remove_leftovers(folder)
+                if calibrating and not is_calibrated(own):
+                    json_store.save_calibration(calibrate(own, embedder), folder)
             journal.remove()
             return None
         built = build_collected(
             collection, embedder, settings.index, progress, book=journal, previous=previous
         )
+        index = calibrated(built.index, embedder) if calibrating else built.index
         with writing(folder):
-            json_store.save(built.index, folder)
+            json_store.save(index, folder)
         journal.remove()
     return built.report
 

@@ -219,7 +219,7 @@ class QAService:
         """How the answer comes about, up to the moment when the model would speak; see `Service`."""
         query, index = understand(request), self._index()
         retrieval = self._retrieved(query, index)
-        evidence = gather(retrieval, self._settings.search.refusal_threshold)
+        evidence = self._evidence(retrieval)
         place = standing(retrieval, index, self._parts.embedder.get(), chunk_id) if chunk_id else None
         prompt = None if evidence.refused else self._prompt_of(query, evidence)
         return explanation(retrieval, evidence, prompt, index.manifest.build_id, place)
@@ -300,10 +300,14 @@ class QAService:
         room = self._settings.generator.context_tokens - self._settings.generator.answer_tokens
         return build_prompt(query, evidence, detect_language(query.text), worker.count_tokens, room)
 
+    def _evidence(self, retrieval: Retrieval) -> Evidence:
+        chosen = self._settings.search
+        return gather(retrieval, chosen.refusal_threshold, chosen.strictness)
+
     def _from_knowledge_base(self, turn: _Turn, retrieval: Retrieval, index: Index) -> Iterator[Event]:
         query = retrieval.query
         language = detect_language(query.text)
-        evidence = gather(retrieval, self._settings.search.refusal_threshold)
+        evidence = self._evidence(retrieval)
         extract = extractive_answer(evidence, language)
         disputed = contradictions(retrieval, evidence, Dating(index.documents, self._modified).of_both)
         turn.clock.lap("evidence")

@@ -80,7 +80,10 @@ class SearchSettings(_Section):
     order: Literal["late_interaction", "text_only", "fusion"] = Field(
         "late_interaction", description="what puts the candidates in order"
     )
-    refusal_threshold: float | None = Field(None, ge=0, le=1, description="not set: the calibrated one")
+    strictness: int = Field(0, ge=-2, le=2, description="2: refuse sooner than answer wrongly; -2: the reverse")
+    refusal_threshold: float | None = Field(
+        None, ge=0, le=1, description="not set: the calibrated one and strictness; 0: never refuse"
+    )
 
 
 class GeneratorSettings(_Section):

@@ -303,12 +303,14 @@ class Evidence:
         sentences: Chosen sentences, best first.
         relevance: 0..1, how likely the sources hold an answer at all.
         refused: True when the knowledge base is taken to have no answer.
+        passage: The best sentence with its best neighbours, short enough to be quoted whole.
     """
 
     hits: tuple[Hit, ...]
     sentences: tuple[EvidenceSentence, ...]
     relevance: float
     refused: bool
+    passage: EvidenceSentence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from pipeline.answer.refusal import DEFAULT_THRESHOLD, relevance
-from pipeline.answer.sentences import choose_sentences
+from pipeline.answer.refusal import relevance, threshold_for
+from pipeline.answer.sentences import best_passage, choose_sentences
 from pipeline.types import Evidence, Retrieval
 
 __all__ = ["gather"]
 
 
-def gather(retrieval: Retrieval, threshold: float | None = None) -> Evidence:
+def gather(retrieval: Retrieval, threshold: float | None = None, strictness: int = 0) -> Evidence:
     """Choose sentences and decide whether there is an answer at all, before any model is asked.
 
     Args:
         retrieval: What was found.
         threshold: Relevance below which the answer is «не найдено»; None for the calibrated one.
+        strictness: How much stricter (or, below 0, softer) than that one it shall be.
     """
-    likely = relevance(retrieval)
+    likely, sources = relevance(retrieval), retrieval.query.sources_limit
     return Evidence(
         hits=retrieval.hits,
-        sentences=choose_sentences(retrieval, sources=retrieval.query.sources_limit),
+        sentences=choose_sentences(retrieval, sources=sources),
+        passage=best_passage(retrieval, sources=min(sources, len(retrieval.hits))),
         relevance=likely,
-        refused=likely < (DEFAULT_THRESHOLD if threshold is None else threshold),
+        refused=likely < (threshold_for(strictness) if threshold is None else threshold),
     )

@@ -8,23 +8,37 @@ lie in different ranges; for others there is a model over the features that no r
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.answer.calibration import STRICTNESS_STEP
 from pipeline.rerankers.late_interaction import late_interaction_score, token_maxima
 from pipeline.text.language import detect_language
 from pipeline.text.stems import keyword_terms
-from pipeline.types import Candidate, QuestionTerm, Retrieval
+from pipeline.types import Candidate, Language, QuestionTerm, Retrieval
 
-__all__ = ["DEFAULT_THRESHOLD", "FEATURES", "RefusalModel", "refusal_features", "refusal_model", "relevance"]
+__all__ = [
+    "DEFAULT_THRESHOLD",
+    "FEATURES",
+    "Features",
+    "RefusalModel",
+    "is_abroad",
+    "model_version",
+    "own_gap",
+    "refusal_features",
+    "refusal_model",
+    "relevance",
+    "threshold_for",
+]
 
 DEFAULT_THRESHOLD = 0.5
 """The models are fitted so that this is the working point."""
@@ -38,8 +52,9 @@ FEATURES = ("late", "support", "coverage", "weakest", "margin", "lead", "foreign
 - ``weakest``: the cosine that a quarter of the question's tokens do not reach in it;
 - ``margin``: how far its late-interaction score lies above the mean of the other candidates';
 - ``lead``: the margin in standard deviations of the others, at most 10;
-- ``foreign``: 1 where it is in another language than the question and shares few words with it, else 0.
-  Meaning still compares across languages, a little lower, and words do not compare at all.
+- ``foreign``: 1 where it and most others are in another language than the question, and it shares few
+  words with it, else 0. Meaning still compares across languages, a little lower, and words do not
+  compare at all.
 """
 
 COVERAGE_WEIGHT = 0.08
@@ -66,17 +81,41 @@ class RefusalModel:
     coefficients: Features
     intercept: float
 
-    def probability(self, features: Features) -> float:
-        """Relevance 0..1; a feature that cannot be told (NaN) counts as average."""
+    def log_odds(self, features: Features) -> float:
+        """Log-odds of there being an answer; a feature that cannot be told (NaN) counts as average."""
         standard = np.nan_to_num((features - self.means) / self.deviations, nan=0.0, posinf=0.0, neginf=0.0)
-        logit = float(standard @ self.coefficients) + self.intercept
-        return float(1.0 / (1.0 + np.exp(-np.clip(logit, -50.0, 50.0))))
+        return float(standard @ self.coefficients) + self.intercept
+
+    def probability(self, features: Features) -> float:
+        """Relevance 0..1, see :meth:`log_odds`."""
+        return _chance(self.log_odds(features))
 
 
 def relevance(retrieval: Retrieval) -> float:
-    """How likely the sources hold an answer, 0..1; 0 where nothing was found."""
+    """How likely the sources hold an answer, 0..1; 0 where nothing was found.
+
+    The calibration of the index is taken into account, so that 0.5 is the working point of every base.
+    """
     features = refusal_features(retrieval)
-    return 0.0 if features is None else refusal_model(retrieval.embedder_id).probability(features)
+    if features is None:
+        return 0.0
+    shift, shift_abroad = retrieval.shifts
+    odds = refusal_model(retrieval.embedder_id).log_odds(features)
+    return _chance(odds - (shift_abroad if is_abroad(features) else shift))
+
+
+def threshold_for(strictness: float) -> float:
+    """The relevance below which an answer is refused: 0.5 at strictness 0, more where it is stricter."""
+    return _chance(STRICTNESS_STEP * strictness)
+
+
+def is_abroad(features: Features) -> bool:
+    """Whether the evidence is in another language than the question."""
+    return bool(features[FEATURES.index("foreign")])
+
+
+def _chance(log_odds: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -50.0, 50.0))))
 
 
 def refusal_features(retrieval: Retrieval) -> Features | None:
@@ -96,7 +135,7 @@ def refusal_features(retrieval: Retrieval) -> Features | None:
     others = np.delete(late, best)
     margin = float(late[best] - others.mean()) if len(others) else np.nan
     spread = float(others.std()) if len(others) > 2 else 0.0
-    foreign = _foreign(retrieval, looked_at[best], float(coverage[best]))
+    foreign = coverage[best] <= FOREIGN_COVERAGE and _abroad(retrieval, looked_at, best)
     return np.array(
         [
             late[best],
@@ -110,16 +149,44 @@ def refusal_features(retrieval: Retrieval) -> Features | None:
     )
 
 
-def _foreign(retrieval: Retrieval, best: Candidate, coverage: float) -> bool:
-    if coverage > FOREIGN_COVERAGE:
+def _abroad(retrieval: Retrieval, looked_at: Sequence[Candidate], best: int) -> bool:
+    """Whether the best candidate and at least half of all are in another language than the question.
+
+    Where most are in its own, the base speaks that language, and a best passage that does not (a listing
+    in a Russian manual, often) is only the least unlike one.
+    """
+    asked = detect_language(retrieval.query.search_text)
+    if _language(looked_at[best].hit.chunk.text) == asked:
         return False
-    return detect_language(best.hit.chunk.text) != detect_language(retrieval.query.search_text)
+    return 2 * sum(_language(one.hit.chunk.text) != asked for one in looked_at) >= len(looked_at)
 
 
+@lru_cache(maxsize=4096)
+def _language(text: str) -> Language:
+    return detect_language(text)
+
+
+@lru_cache(maxsize=8)
 def refusal_model(embedder_id: str) -> RefusalModel:
     """The model measured with an embedder, else the one for any embedder."""
+    return _read(_entry(embedder_id))
+
+
+def own_gap(embedder_id: str) -> float:
+    """Log-odds from the middle of a base's own questions down to its worst real ones, as measured."""
+    return float(_entry(embedder_id)["own_gap"])
+
+
+def model_version(embedder_id: str) -> str:
+    """Another one for every other model."""
+    content = json.dumps(_entry(embedder_id), sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def _entry(embedder_id: str) -> Mapping[str, Any]:
     data = _data()
-    return _read(data["embedders"].get(embedder_id, data["any"]))
+    entry: Mapping[str, Any] = data["embedders"].get(embedder_id, data["any"])
+    return entry
 
 
 @cache

@@ -93,6 +93,7 @@ def retrieve(
         embedder_id=embedder.spec.id,
         timings_ms=clock.laps_ms(),
         notes=notes,
+        shifts=(index.calibration.shift, index.calibration.shift_abroad) if index.calibration else (0.0, 0.0),
     )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 
 from pipeline.errors import IndexDamagedError, IndexUnusableError
-from pipeline.index import Index, Manifest
+from pipeline.index import Calibration, Index, Manifest
 from pipeline.messages import Phrase
 from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.stores import records
@@ -51,7 +52,15 @@ from pipeline.stores.token_store import GatheredTokens, QuantisedTokens
 from pipeline.text.embedded import TOPIC_CHARACTERS
 from pipeline.text.postings import chunk_postings
 
-__all__ = ["check_copies", "load", "read_manifest", "remove_leftovers", "save", "stamp"]
+__all__ = [
+    "check_copies",
+    "load",
+    "read_manifest",
+    "remove_leftovers",
+    "save",
+    "save_calibration",
+    "stamp",
+]
 
 _RETRIES = 5  # a reader may meet a writer, and that one may be followed by another
 _TEXTS = (CHUNKS, DOCUMENTS, EMBEDDINGS)
@@ -75,8 +84,8 @@ def save(index: Index, folder: Path) -> None:
     }
     try:
         sums = stage(folder, contents)
-        head = records.manifest_record(index.manifest) | {"chunks": len(index.chunks), "checksums": sums}
-        stage(folder, {MANIFEST: [orjson.dumps(head, option=orjson.OPT_INDENT_2)]})
+        head = Head(index.manifest, sums, len(index.chunks), index.calibration)
+        stage(folder, {MANIFEST: [_manifest(head)]})
         cache = _cache_folder(folder, index.manifest, sums[EMBEDDINGS])
         if isinstance(index.tokens, QuantisedTokens | GatheredTokens):
             states = {name: state_of(folder / f"{name}.new") for name in _TEXTS}
@@ -86,6 +95,23 @@ def save(index: Index, folder: Path) -> None:
         _take_back(folder, names)
         raise
     remove_other_caches(cache)
+
+
+def save_calibration(calibration: Calibration, folder: Path) -> None:
+    """Write another calibration into a whole index; call it within the lock too.
+
+    Raises:
+        IndexUnusableError: There is no index in this folder.
+        OSError: It could not be written; the index is as it was.
+    """
+    recover(folder)
+    head = replace(read_head(folder, None), calibration=calibration)
+    try:
+        stage(folder, {MANIFEST: [_manifest(head)]})
+        commit(folder, [MANIFEST])
+    except OSError:
+        _take_back(folder, [MANIFEST])
+        raise
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -115,6 +141,11 @@ def check_copies(folder: Path, *, share: float = 1.0, largest: float = math.inf)
         condemn(cache)
         return False
     return True  # another index has been written meanwhile
+
+
+def _manifest(head: Head) -> bytes:
+    record = records.manifest_record(head.manifest) | {"chunks": head.count, "checksums": head.checksums}
+    return orjson.dumps(record | records.calibration_record(head.calibration), option=orjson.OPT_INDENT_2)
 
 
 def _take_back(folder: Path, names: Iterable[str]) -> None:
@@ -193,7 +224,7 @@ def _load_once(
     head = read_head(folder, expected)
     found = _from_cache(folder, head)
     if found is not None:
-        return found
+        return replace(found, calibration=head.calibration)
     files = {name: current(folder, name) for name in _TEXTS}
     data = {name: with_checksum(files[name], head.checksums[name]) for name in (CHUNKS, DOCUMENTS)}
     documents = documents_in(files[DOCUMENTS], data[DOCUMENTS])
@@ -222,6 +253,7 @@ def _load_once(
         text_vectors=text_vectors,
         tokens=tokens,
         postings=chunk_postings(chunks),
+        calibration=head.calibration,
     )
     try:
         write_cache(

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from pipeline.errors import IndexDamagedError, IndexMismatchError, IndexMissingError
-from pipeline.index import FORMAT_VERSION, Manifest
+from pipeline.index import FORMAT_VERSION, Calibration, Manifest
 from pipeline.messages import Phrase
 from pipeline.ports import EmbedderSpec
 from pipeline.stores import records
@@ -41,6 +41,7 @@ class Head:
     manifest: Manifest
     checksums: Mapping[str, str]
     count: int
+    calibration: Calibration | None = None
 
 
 def stamp(folder: Path) -> tuple[int, int, int] | None:
@@ -74,7 +75,9 @@ def read_head(folder: Path, expected: EmbedderSpec | None) -> Head:
         raise _mismatch("format", record["format"], FORMAT_VERSION)
     try:
         head = Head(
-            records.manifest_from(record), *records.sums_from(record, (CHUNKS, DOCUMENTS, EMBEDDINGS))
+            records.manifest_from(record),
+            *records.sums_from(record, (CHUNKS, DOCUMENTS, EMBEDDINGS)),
+            calibration=records.calibration_from(record),
         )
     except records.BadRecordError as error:
         raise damaged(path, str(error)) from error

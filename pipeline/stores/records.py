@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, TypeVar
 
-from pipeline.index import Manifest
+from pipeline.index import Calibration, Manifest
 from pipeline.types import Block, Chunk, Document
 
 __all__ = [
     "BadRecordError",
+    "calibration_from",
+    "calibration_record",
     "chunk_from",
     "chunk_record",
     "document_from",
@@ -20,6 +23,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_SHARES = ("refused_own", "refused_foreign", "refused_missing")
 
 
 class BadRecordError(Exception):
@@ -134,6 +138,30 @@ def manifest_from(record: object) -> Manifest:
         readers=_get(fields, "readers", int),
         format=_get(fields, "format", int),
     )
+
+
+def calibration_record(calibration: Calibration | None) -> dict[str, Any]:
+    """What ``manifest.json`` holds of a calibration; nothing where there is none."""
+    return {} if calibration is None else {"calibration": asdict(calibration)}
+
+
+def calibration_from(record: object) -> Calibration | None:
+    """The calibration in ``manifest.json``; None where there is none, or one of another form."""
+    fields = _object(record).get("calibration")
+    if fields is None:
+        return None
+    try:
+        found = _object(fields)
+        return Calibration(
+            method=_get(found, "method", str),
+            own=_get(found, "own", int),
+            foreign=_get(found, "foreign", int),
+            shift=_get(found, "shift", float),
+            shift_abroad=_get(found, "shift_abroad", float),
+            **{name: tuple(map(float, _get(found, name, list))) for name in _SHARES},
+        )
+    except (BadRecordError, TypeError, ValueError):
+        return None  # the product's own threshold holds: no reason to refuse the whole index
 
 
 def sums_from(record: object, names: Sequence[str]) -> tuple[dict[str, str], int]:
