@@ -18,7 +18,7 @@ from pipeline.ports import Service
 from pipeline.settings import Settings
 from pipeline.web.bodies import BODY_LIMIT
 from pipeline.web.exchange import Request, Response, joined
-from pipeline.web.routes import ROUTES, Route
+from pipeline.web.routes import INSTANT, ROUTES, Route
 from pipeline.web.serving import spare_threads
 from pipeline.web.site import Site
 
@@ -31,6 +31,7 @@ class _Endpoint:
     def __init__(self, site: Site, route: Route | None = None) -> None:
         self._site = site
         self._route = route
+        self._instant = route is not None and route.template in INSTANT
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -44,8 +45,9 @@ class _Endpoint:
         left = Event()
         watcher = asyncio.create_task(_watch(receive, left))
         try:
-            request, params = _translated(asked, body, left), scope.get("path_params", {})
-            answer = await run_in_threadpool(self._site.handle, request, self._route, params)
+            asked_for = _translated(asked, body, left), self._route, scope.get("path_params", {})
+            handle = self._site.handle
+            answer = handle(*asked_for) if self._instant else await run_in_threadpool(handle, *asked_for)
             await _response(answer)(scope, receive, send)
         finally:
             left.set()

@@ -229,6 +229,10 @@ class Service(Protocol):
         """Models, index, queue and memory, as JSON values."""
         ...
 
+    def stuck(self) -> bool:
+        """True when the generator has been silent too long. Takes microseconds and waits for nothing."""
+        ...
+
     def parse(self, question: str, language: Language) -> tuple[str, tuple[str, ...]]:
         """The question without its flags, and the flags, as understood."""
         ...

@@ -180,6 +180,11 @@ class QAService:
             raise self._failure
         return self._loading is not None and not self._loading.is_alive()
 
+    def stuck(self) -> bool:
+        """True when the generator has been silent too long; waits for nothing."""
+        worker = self._parts.worker.peek() if self._parts.worker else None
+        return worker is not None and bool(worker.status()["stuck"])
+
     def status(self) -> dict[str, object]:
         """Models, index, queue and memory, as JSON values."""
         self._recover()

@@ -86,9 +86,9 @@ def health(context: Context) -> Response:
     """``GET /health``: the process answers, and its generator is not stuck.
 
     Raises:
-        GeneratorError: ``status()["stuck"]`` of the service is true.
+        GeneratorError: It is.
     """
-    if context.service.status().get("stuck"):
+    if context.service.stuck():
         raise GeneratorError(reason=Phrase("generator_silent"))
     return Response(200, jsontext.dumps({"status": "ok"}))
 

@@ -10,9 +10,11 @@ from functools import cache
 from pipeline.web import background, debug, maps, operations, originals
 from pipeline.web.exchange import Context, Response
 
-__all__ = ["METHODS", "ROUTES", "Route", "allowed_methods"]
+__all__ = ["INSTANT", "METHODS", "ROUTES", "Route", "allowed_methods"]
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+INSTANT = frozenset({"/health", "/health/"})
+"""Addresses whose answers wait for nothing, so that a server need not look for a free thread first."""
 
 
 @dataclass(frozen=True, slots=True)

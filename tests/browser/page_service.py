@@ -82,6 +82,9 @@ class PageService:
     def status(self) -> dict[str, object]:
         return {}
 
+    def stuck(self) -> bool:
+        return False
+
     def parse(self, question: str, language: Language) -> tuple[str, tuple[str, ...]]:
         parsed = parse_flags(question)
         return parsed.text, parsed.flags

@@ -136,6 +136,9 @@ class ScriptedService:
     def status(self) -> dict[str, object]:
         return self.state
 
+    def stuck(self) -> bool:
+        return bool(self.state.get("stuck"))
+
     def parse(self, question, language):
         parsed = parse_flags(question)
         return parsed.text, parsed.flags
