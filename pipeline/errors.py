@@ -15,6 +15,7 @@
     │   ├── ForbiddenOriginError a page of another site asks
     │   ├── NotFoundError        no such address or passage
     │   │   ├── JobNotFoundError no such background question any more
+    │   │   │   └── BatchNotFoundError  no such batch of texts any more
     │   │   └── MapMissingError  the map of the knowledge base has not been drawn
     │   ├── KeyConflictError     an idempotency key was used with another body
     │   └── MethodNotAllowedError
@@ -41,6 +42,7 @@
     │   └── DownloadError
     │       ├── PipMissingError  this Python has no pip
     │       └── HubError         the model hub cannot be used
+    ├── GeneratorMissingError    this profile has no language model, and no other way will do
     ├── ExtraMissingError        an optional package is not installed
     ├── TextTooLongError         longer than the embedder's limit
     ├── PromptTooLongError       the prompt leaves no room for an answer
@@ -55,6 +57,7 @@ from pipeline.types import Language
 
 __all__ = [
     "AddressUnusableError",
+    "BatchNotFoundError",
     "BodyTooLargeError",
     "BusyError",
     "CancelledError",
@@ -66,6 +69,7 @@ __all__ = [
     "ForbiddenHostError",
     "ForbiddenOriginError",
     "GeneratorError",
+    "GeneratorMissingError",
     "HubError",
     "IndexDamagedError",
     "IndexLockedError",
@@ -202,6 +206,12 @@ class JobNotFoundError(NotFoundError):
     """Values: ``what``, ``minutes`` for which a finished one is kept."""
 
     code = "job_not_found"
+
+
+class BatchNotFoundError(JobNotFoundError):
+    """Values: ``what``, ``minutes`` for which a finished one is kept."""
+
+    code = "batch_not_found"
 
 
 class MapMissingError(NotFoundError):
@@ -352,6 +362,12 @@ class HubError(DownloadError):
     """Values: ``what``, ``reason``."""
 
     code = "hub"
+
+
+class GeneratorMissingError(OtvetError):
+    """Values: none."""
+
+    code = "generator_missing"
 
 
 class ExtraMissingError(OtvetError):

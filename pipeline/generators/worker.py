@@ -23,7 +23,7 @@ from pipeline.generators.generation import Generation, Job
 from pipeline.generators.keeper import Keeper, State, again, unexpected
 from pipeline.generators.meter import Meter
 from pipeline.messages import Phrase
-from pipeline.ports import ChatMessage, Generator, GeneratorSpec, Sampling
+from pipeline.ports import ChatMessage, Generator, GeneratorSpec, Sampling, Scorer
 
 __all__ = ["GeneratorWorker", "State"]
 
@@ -88,12 +88,28 @@ class GeneratorWorker:
             CancelledError: The worker was closed.
             OtvetError: The generator could not be loaded, or failed for good; the error that says why.
         """
-        job = Job(tuple(messages), sampling, client, cancelled, deadline)
+        return self._join(Job(tuple(messages), sampling, client, cancelled, deadline))
+
+    def score(
+        self,
+        messages: Sequence[ChatMessage],
+        continuations: Sequence[str],
+        *,
+        client: str = "",
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Generation:
+        """Join the line to have continuations scored (`pipeline.ports.Scorer`); see ``submit``."""
+        job = Job(
+            tuple(messages), Sampling(), client, cancelled, math.inf, continuations=tuple(continuations)
+        )
+        return self._join(job)
+
+    def _join(self, job: Job) -> Generation:
         with self._changed:
             self._keeper.check()
             if len(self._queue) >= self._queue_size:
                 raise BusyError(waiting=len(self._queue), retry_after_s=self._meter.retry_after_s())
-            self._queue.push(client, job)
+            self._queue.push(job.client, job)
             self._changed.notify_all()
         return Generation(self, job)
 
@@ -242,8 +258,13 @@ class GeneratorWorker:
             return
         self._meter.start()
         try:
-            for piece in generator.generate(job.messages, job.sampling, self._watch(job)):
-                job.output.put(piece)
+            if job.continuations:
+                if not isinstance(generator, Scorer):
+                    raise GeneratorError(reason=Phrase("generator_no_scores"))
+                job.scores = generator.score(job.messages, job.continuations, self._watch(job))
+            else:
+                for piece in generator.generate(job.messages, job.sampling, self._watch(job)):
+                    job.output.put(piece)
         except GeneratorError as error:
             self._recover(job, error)
         except OtvetError as error:
@@ -255,7 +276,8 @@ class GeneratorWorker:
             self._keeper.succeeded()
             end = job.over()
             job.output.put(CancelledError() if end == "cancelled" else None)
-            self._meter.finish(generator, complete=end is None)
+            # A scored text says nothing about how long a written one takes.
+            self._meter.finish(generator, complete=end is None and not job.continuations)
         finally:
             self._meter.stop()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pipeline.jobs import JobBook
+from pipeline.jobs import BatchBook, JobBook
 from pipeline.ports import Service
 from pipeline.settings import Settings
 from pipeline.types import Language
@@ -78,6 +78,7 @@ class Context:
 
     Attributes:
         jobs: Questions asked in the background or under a key.
+        batches: Texts being put under labels.
         meter: What was asked of this server so far.
         params: Parts of the path that the route names.
         language: Language of messages, by ``Accept-Language``, else by the settings.
@@ -86,6 +87,7 @@ class Context:
     request: Request
     service: Service
     jobs: JobBook[Style]
+    batches: BatchBook
     meter: RequestMeter
     settings: Settings
     params: Mapping[str, str]

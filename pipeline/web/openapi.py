@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pipeline import __version__
+from pipeline.web.classification import CLASSIFY_FIELDS
 from pipeline.web.routes import ROUTES, Route
 from pipeline.web.schemas import FIELDS, FILTER_FIELDS, Field
 
@@ -64,6 +65,33 @@ _JOB = {
     "request_id": _TEXT,
     "status": {"type": "string", "const": "ok"},
 }
+_LABELLED = {
+    "n": _WHOLE,
+    "outcome": {"type": "string", "enum": ["label", "none", "failed"]},
+    "label": {"type": ["string", "null"]},
+    "probability": _NUMBER,
+    "none": _NUMBER,
+    "probabilities": {
+        "type": "array",
+        "items": {"type": "object", "properties": {"label": _TEXT, "probability": _NUMBER}},
+    },
+    "cut": {"type": "boolean"},
+    "failure": {"oneOf": [{"$ref": "#/components/schemas/Problem"}, {"type": "null"}]},
+}
+_BATCH = {
+    "id": _TEXT,
+    "state": _JOB["state"],
+    "done": _WHOLE,
+    "total": _WHOLE,
+    "estimate_s": {"type": ["number", "null"]},
+    "poll_after_s": {"type": ["integer", "null"]},
+    "model": {"type": ["string", "null"]},
+    "results": {"type": "array", "items": {"type": "object", "properties": _LABELLED}},
+    "failure": _JOB["failure"],
+    "request_id": _TEXT,
+    "notes": {"type": "array", "items": _TEXT},
+    "status": {"type": "string", "const": "ok"},
+}
 _HEADERS = ("Idempotency-Key", "X-Client")
 _PLACES: dict[str, object] = {"type": "array", "items": _NUMBER}
 _POINT = {
@@ -105,6 +133,7 @@ _REPLIES = {
     "/ask": "Reply",
     "/search": "Reply",
     "/ask/{id}": "Job",
+    "/classify/{id}": "Batch",
     "/map.json": "Map",
     "/map/question": "Place",
 }
@@ -120,6 +149,12 @@ def document() -> dict[str, object]:
         },
         "Reply": {"type": "object", "properties": _REPLY},
         "Job": {"type": "object", "properties": _JOB},
+        "Texts": {
+            "type": "object",
+            "required": ["labels", "texts"],
+            "properties": {name: _schema(field) for name, field in CLASSIFY_FIELDS.items()},
+        },
+        "Batch": {"type": "object", "properties": _BATCH},
         "Map": {"type": "object", "properties": _MAP},
         "Place": {"type": "object", "properties": _PLACE},
         "Problem": {"type": "object", "properties": _PROBLEM},
@@ -154,11 +189,18 @@ def _schema(field: Field) -> dict[str, object]:
         case "format":
             return {"enum": [True, False, "html"]} | about
         case "texts":
-            return _TEXTS | about
+            return _texts(field) | about
         case "filter":
             kinds: tuple[dict[str, object], ...] = (_TEXTS, _TEXTS, _TEXT, {"type": "object"})
             properties = dict(zip(FILTER_FIELDS, kinds, strict=True))
             return {"type": "object", "properties": properties, "additionalProperties": False} | about
+
+
+def _texts(field: Field) -> dict[str, object]:
+    if not field.high:
+        return _TEXTS
+    items = {"type": "array", "items": _TEXT, "minItems": field.low, "maxItems": field.high}
+    return {"oneOf": [_TEXT, items]}
 
 
 def _operation(route: Route) -> dict[str, object]:
@@ -172,6 +214,9 @@ def _operation(route: Route) -> dict[str, object]:
     if route.template == "/ask":
         parameters.append({"name": "async", "in": "query", "schema": {"type": "boolean"}})
         responses["202"] = _content("Job", "With async=1: the question is in the line")
+    if route.template == "/classify":
+        responses = {"202": _content("Batch", "The texts are in the line")} | responses
+        del responses["200"]
     if route.method == "POST":
         parameters += [{"name": name, "in": "header", "schema": _TEXT} for name in _HEADERS]
     found: dict[str, object] = {
@@ -182,7 +227,9 @@ def _operation(route: Route) -> dict[str, object]:
     if parameters:
         found["parameters"] = parameters
     if route.method == "POST":
-        found["requestBody"] = {"required": True} | _content("Question")
+        found["requestBody"] = {"required": True} | _content(
+            "Texts" if route.template == "/classify" else "Question"
+        )
     return found
 
 

@@ -11,6 +11,7 @@ from pipeline.errors import (
     CancelledError,
     ForbiddenHostError,
     ForbiddenOriginError,
+    GeneratorMissingError,
     IndexLockedError,
     IndexUnusableError,
     KeyConflictError,
@@ -49,6 +50,8 @@ _STATUSES: dict[type[OtvetError], int] = {
     NotReadyError: 503,
     IndexUnusableError: 503,
     ModelError: 503,
+    # No try will ever help: nobody is told to come back later.
+    GeneratorMissingError: 501,
     # Nobody is left to read it; the number is nginx's, and what logs are searched for.
     CancelledError: 499,
     OtvetError: 500,

@@ -47,8 +47,11 @@ __all__ = [
 
 Format = Literal["fragment", "text", "page"]
 # Besides JSON's own values their spellings: XMLСтрока(Истина) of 1C is "true", Строка(Истина) is "Да".
-_FORMATS: dict[str, Format] = dict.fromkeys(("true", "1", "да", "истина", "yes"), "fragment")
-_FORMATS |= dict.fromkeys(("false", "0", "нет", "ложь", "no"), "text") | {"html": "page"}
+_FORMATS: dict[str, Format] = {
+    **dict.fromkeys(("true", "1", "да", "истина", "yes"), "fragment"),
+    **dict.fromkeys(("false", "0", "нет", "ложь", "no"), "text"),
+    "html": "page",
+}
 
 
 FIELDS: dict[str, Field] = {

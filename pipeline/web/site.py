@@ -11,7 +11,7 @@ from dataclasses import replace
 from threading import Lock
 
 from pipeline.errors import MethodNotAllowedError, NotFoundError
-from pipeline.jobs import JobBook, Limits
+from pipeline.jobs import BatchBook, JobBook, Limits
 from pipeline.ports import Service
 from pipeline.settings import Settings, load_settings
 from pipeline.types import Language
@@ -40,6 +40,7 @@ class Site:
         self._service = service
         self._settings = settings
         self._jobs: JobBook[Style] | None = None
+        self._batches: BatchBook | None = None
         self._close: Callable[[], None] | None = None
         self._lock = Lock()
         self._meter = RequestMeter()
@@ -74,12 +75,23 @@ class Site:
                 self._jobs = JobBook(service, Limits(active=places + 8, followers=places))
             return self._jobs
 
+    def batches(self) -> BatchBook:
+        """The texts being put under labels."""
+        service = self.open()
+        with self._lock:
+            if self._batches is None:
+                self._batches = BatchBook(service)
+            return self._batches
+
     def close(self) -> None:
         """Give up what runs in the background; close the service, if it was made here."""
         with self._lock:
             if self._jobs is not None:
                 self._jobs.close()
                 self._jobs = None
+            if self._batches is not None:
+                self._batches.close()
+                self._batches = None
             if self._close is not None:
                 atexit.unregister(self._close)
                 self._close()
@@ -130,7 +142,15 @@ class Site:
         if route is None or request.method not in allowed:
             raise MethodNotAllowedError(method=request.method[:20], allowed=", ".join(allowed))
         context = Context(
-            request, self.open(), self.jobs(), self._meter, self.settings, params, language, request_id
+            request=request,
+            service=self.open(),
+            jobs=self.jobs(),
+            batches=self.batches(),
+            meter=self._meter,
+            settings=self.settings,
+            params=params,
+            language=language,
+            request_id=request_id,
         )
         return route.operation(context)
 
