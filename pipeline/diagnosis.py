@@ -14,7 +14,7 @@ from pipeline.errors import OtvetError
 from pipeline.hardware import cpu_features, memory, physical_cores
 from pipeline.health.blocks import check_blocks
 from pipeline.health.doubles import check_doubles
-from pipeline.health.files import check_files
+from pipeline.health.files import check_files, check_sources
 from pipeline.health.finding import Finding, Say
 from pipeline.health.reach import check_reach
 from pipeline.health.refusal import check_refusal
@@ -59,7 +59,7 @@ def diagnose(
         ("packages", _packages),
         ("profile", _models),
         ("disk", _space),
-        ("knowledge_base", _knowledge_base),
+        ("knowledge_base", lambda settings, _: _knowledge_base(settings, say)),
         ("index", index),
     )
     findings: list[Finding] = []
@@ -148,7 +148,7 @@ def _space(settings: Settings, say: _Say) -> list[Finding]:
     ]
 
 
-def _knowledge_base(settings: Settings, say: _Say) -> list[Finding]:
+def _knowledge_base(settings: Settings, say: Say) -> list[Finding]:
     path = settings.knowledge_base
     if not path.is_dir():
         return [Finding(say("knowledge_base"), "problem", say("no_folder", path=path), say("no_folder_next"))]
@@ -159,7 +159,8 @@ def _knowledge_base(settings: Settings, say: _Say) -> list[Finding]:
             "ok" if files else "warning",
             say("files", count=files, path=path),
             "" if files else say("no_folder_next"),
-        )
+        ),
+        *check_sources(path, say),
     ]
 
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from pipeline.errors import SettingsError
 from pipeline.health.finding import Finding, Say
 from pipeline.indexing import IndexStatus
+from pipeline.ingest.sources.declared import SOURCES_FILE, load_sources
 
-__all__ = ["check_files"]
+__all__ = ["check_files", "check_sources"]
 
 _DIFFERS = {"new": "files_new", "changed": "files_changed", "gone": "files_gone"}
+
+
+def check_sources(knowledge_base: Path, say: Say) -> list[Finding]:
+    """A ``sources.toml`` that cannot be used: what it says of tables, addresses and encodings is lost."""
+    try:
+        load_sources(knowledge_base)
+    except SettingsError as error:
+        return [Finding(SOURCES_FILE, "problem", error.message(say.language), say("sources_next"))]
+    return []
 
 
 def check_files(status: IndexStatus, say: Say) -> list[Finding]:

@@ -11,14 +11,16 @@ from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.origin import ORIGINS
 from pipeline.ingest.reasons import reason
 from pipeline.ingest.scan import Found
-from pipeline.ingest.sources.declared import SOURCES_FILE
+from pipeline.ingest.sources.declared import SOURCES_FILE, encodings_named
 
 __all__ = ["READERS_VERSION", "Fingerprint", "Fingerprints"]
 
 READERS_VERSION = 1
 """To be raised when a reader makes another document of the same bytes."""
 
-_SELF_CONTAINED = (".txt", ".md", ".markdown", ".json")
+_PLAIN_TEXTS = (".txt", ".md", ".markdown", ".json")
+_TEXTS_WITH_ORIGIN = (".html", ".htm", ".csv", ".tsv")
+_ENCODINGS = f"{SOURCES_FILE} [encodings]"  # that part of it alone: the rest is nothing to a text
 _DATABASES = (".sqlite", ".db")
 
 
@@ -62,7 +64,8 @@ class Fingerprints:
     def _digest(self, name: str) -> str | None:
         if name not in self._shared:
             try:
-                self._shared[name] = _sha256(self._root / name)
+                is_part = name == _ENCODINGS
+                self._shared[name] = _named_encodings(self._root) if is_part else _sha256(self._root / name)
             except OSError:
                 self._shared[name] = None  # not there; what it is needed for, the reader says
         return self._shared[name]
@@ -72,11 +75,17 @@ def _beside(file: str) -> tuple[str, ...]:
     """The other files that a reader of this one may look at."""
     path = PurePosixPath(file)
     suffix = PurePosixPath(file.strip()).suffix.lower()
-    if suffix in _SELF_CONTAINED:
-        return ()
+    origins = (path.parent / ORIGINS).as_posix()
     if suffix in _DATABASES:
         return (SOURCES_FILE, f"{file}-wal")
-    return ((path.parent / ORIGINS).as_posix(),)
+    if suffix in _PLAIN_TEXTS:
+        return (_ENCODINGS,)
+    return (_ENCODINGS, origins) if suffix in _TEXTS_WITH_ORIGIN else (origins,)
+
+
+def _named_encodings(root: Path) -> str | None:
+    named = encodings_named(root)
+    return hashlib.sha256(repr(list(named.items())).encode()).hexdigest() if named else None
 
 
 def _sha256(path: Path) -> str:

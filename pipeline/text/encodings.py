@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-__all__ = ["Decoded", "NotTextError", "decode"]
+__all__ = ["Decoded", "NotTextError", "decode", "decode_as"]
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -95,6 +95,19 @@ def decode(data: bytes) -> Decoded:
     return _eight_bit(data)
 
 
+def decode_as(data: bytes, encoding: str) -> Decoded:
+    """Decode with an encoding that a person has named; its mark, if there is one, goes.
+
+    Raises:
+        NotTextError: The bytes are not text in this encoding.
+        LookupError: There is no such encoding.
+    """
+    text = _strict(data, encoding).removeprefix("\ufeff")
+    if _control_share(text) > 0.1:
+        raise NotTextError
+    return Decoded(text, encoding)
+
+
 def _strict(data: bytes, encoding: str) -> str:
     text = _try(data, encoding)
     if text is None:
@@ -108,7 +121,7 @@ def _strict(data: bytes, encoding: str) -> str:
 def _try(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(encoding)
-    except UnicodeDecodeError:
+    except UnicodeError:
         return None
 
 

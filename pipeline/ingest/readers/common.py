@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.reasons import reason
-from pipeline.text.encodings import Decoded, NotTextError, decode
+from pipeline.ingest.sources.declared import encoding_named_for
+from pipeline.text.encodings import Decoded, NotTextError, decode, decode_as
 from pipeline.text.normalise import clean_text
 from pipeline.types import Block, Document, Metadata
 
@@ -35,6 +36,13 @@ def read_text(path: Path, file: str, decoder: Callable[[bytes], Decoded] = decod
         data = path.read_bytes()
     except OSError as error:
         raise UnreadableFileError(file=file, reason=reason("unopened", error.strerror or "?")) from error
+    named = encoding_named_for(path, file)
+    if named is not None:
+        try:
+            decoded = decode_as(data, named)
+        except NotTextError as error:
+            raise UnreadableFileError(file=file, reason=reason("encoding", named)) from error
+        return Decoded(clean_text(decoded.text), decoded.encoding)
     try:
         decoded = decoder(data)
     except NotTextError as error:

@@ -16,6 +16,9 @@
     url = "https://example.org/rules.html"
     file = "rules.html"           # its name in fetched/, made from the address if missing
 
+    [encodings]                   # where the guess is wrong
+    "архив/*.txt" = "cp866"
+
 A database URL needs a ``name``, under which its rows are kept as ``fetched/<name>.sqlite``.
 """
 
@@ -24,6 +27,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
 from urllib.parse import urlsplit
@@ -32,7 +38,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from pipeline.errors import SettingsError
 
-__all__ = ["FETCHED", "SOURCES_FILE", "Sources", "TableSource", "UrlSource", "load_sources", "root_of"]
+__all__ = [
+    "FETCHED",
+    "SOURCES_FILE",
+    "Sources",
+    "TableSource",
+    "UrlSource",
+    "encoding_named_for",
+    "encodings_named",
+    "load_sources",
+    "root_of",
+]
 
 SOURCES_FILE = "sources.toml"
 FETCHED = "fetched"
@@ -115,6 +131,17 @@ class Sources(_Entry):
 
     table: tuple[TableSource, ...] = ()
     url: tuple[UrlSource, ...] = ()
+    encodings: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("encodings")
+    @classmethod
+    def _known(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value.values():
+            try:
+                "".encode(name)
+            except (LookupError, ValueError) as error:
+                raise ValueError(f"an unknown encoding: {name}") from error
+        return value
 
     @model_validator(mode="after")
     def _one_file_each(self) -> Self:
@@ -150,6 +177,36 @@ def load_sources(knowledge_base: Path) -> Sources:
         raise SettingsError(where=where, reason=first["msg"]) from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise SettingsError(where=SOURCES_FILE, reason=str(error)) from error
+
+
+def encoding_named_for(path: Path, file: str) -> str | None:
+    """The encoding that ``sources.toml`` names for a file, or None where the bytes have to tell.
+
+    Args:
+        path: Where the file is.
+        file: Its name inside the knowledge base.
+    """
+    named = encodings_named(root_of(path, file))
+    return next((name for pattern, name in named.items() if fnmatchcase(file, pattern)), None)
+
+
+def encodings_named(root: Path) -> Mapping[str, str]:
+    """Patterns of file names -> encoding, the first that fits counts; none of a wrong declaration."""
+    try:
+        status = (root / SOURCES_FILE).stat()
+    except OSError:
+        return {}
+    return _declared(root, status.st_mtime_ns, status.st_size).encodings
+
+
+@lru_cache(maxsize=4)
+def _declared(root: Path, mtime_ns: int, size: int) -> Sources:
+    """Parsed once for all files of a folder; of a wrong declaration nothing counts, ``doctor`` names it."""
+    del mtime_ns, size
+    try:
+        return load_sources(root)
+    except SettingsError:
+        return Sources()
 
 
 def root_of(path: Path, file: str) -> Path:
