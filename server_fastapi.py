@@ -39,7 +39,7 @@ class _Endpoint:
             return
         asked = requests.Request(scope, receive)
         try:
-            body = await _read(asked)
+            body = await _read(asked, self._route.body_limit if self._route else BODY_LIMIT)
         except requests.ClientDisconnect:
             return
         left = Event()
@@ -54,11 +54,11 @@ class _Endpoint:
             watcher.cancel()
 
 
-async def _read(asked: requests.Request) -> bytes:
+async def _read(asked: requests.Request, limit: int) -> bytes:
     body = bytearray()
     async for part in asked.stream():
         body += part
-        if len(body) > BODY_LIMIT:
+        if len(body) > limit:
             break
     return bytes(body)
 

@@ -12,7 +12,7 @@ from werkzeug.wsgi import get_input_stream
 
 from pipeline.ports import Service
 from pipeline.settings import Settings
-from pipeline.web.bodies import read_body
+from pipeline.web.bodies import BODY_LIMIT, read_body
 from pipeline.web.departures import client_left
 from pipeline.web.exchange import Request, Response, joined
 from pipeline.web.routes import ROUTES, Route
@@ -22,21 +22,21 @@ from pipeline.web.site import Site
 __all__ = ["app", "create_app"]
 
 
-def _body() -> bytes:
+def _body(limit: int) -> bytes:
     try:
-        return read_body(get_input_stream(flask.request.environ).read)
+        return read_body(get_input_stream(flask.request.environ).read, limit)
     except ClientDisconnected:
         return b""
 
 
-def _translated() -> Request:
+def _translated(limit: int) -> Request:
     asked = flask.request
     return Request(
         method=asked.method,
         path=asked.path,
         query=asked.query_string,
         headers=joined(asked.headers.items()),
-        body=_body(),
+        body=_body(limit),
         scheme=asked.scheme,
         address=asked.remote_addr or "",
         cancelled=client_left(asked.environ),
@@ -53,7 +53,8 @@ def _response(answer: Response) -> flask.Response:
 
 def _view(site: Site, route: Route | None) -> Callable[..., flask.Response]:
     def view(**params: str) -> flask.Response:
-        return _response(site.handle(_translated(), route, params))
+        limit = route.body_limit if route else BODY_LIMIT
+        return _response(site.handle(_translated(limit), route, params))
 
     return view
 

@@ -7,6 +7,7 @@ only indexing needs, the readers of all formats above all, is imported by the fu
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,17 +18,19 @@ from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
 from pipeline.models.layout import gguf_file, installed, locate
 from pipeline.models.profiles import ProfileModels, resolve_profile
-from pipeline.ports import Embedder, Generator, Progress, Reranker
+from pipeline.ports import Embedder, Generator, Progress, Reranker, Service
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
 from pipeline.stores import json_store
 from pipeline.stores.live import LiveIndex
 
 if TYPE_CHECKING:
+    from pipeline.index import Index
     from pipeline.indexing import EmbedderSource, IndexStatus
     from pipeline.ingest.build import BuildReport
     from pipeline.ingest.sources.fetch import FetchReport
     from pipeline.ingest.tokens import BlockSize
+    from pipeline.library.library import Library
 
 __all__ = [
     "block_sizes",
@@ -35,6 +38,7 @@ __all__ = [
     "create_cross_encoder",
     "create_embedder",
     "create_generator",
+    "create_library",
     "create_service",
     "embedder_source",
     "fetch",
@@ -146,6 +150,22 @@ def create_service(settings: Settings) -> QAService:
         live=live,
     )
     return QAService(parts, settings)
+
+
+def create_library(settings: Settings, service: Service) -> Library:
+    """The knowledge base to be looked after; it shares index and embedder with a service made here."""
+    from pipeline.library.library import open_library
+
+    own = service.parts if isinstance(service, QAService) else None
+
+    def source() -> EmbedderSource:
+        found = embedder_source(settings)
+        return replace(found, load=own.embedder.get) if own else found.kept()
+
+    def index() -> Index:
+        return own.index() if own else json_store.load(settings.embeddings)
+
+    return open_library(settings, source, index)
 
 
 def build(

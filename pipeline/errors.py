@@ -17,6 +17,9 @@
     │   │   ├── JobNotFoundError no such background question any more
     │   │   │   └── BatchNotFoundError  no such batch of texts any more
     │   │   └── MapMissingError  the map of the knowledge base has not been drawn
+    │   ├── FileNameError        no file of the knowledge base may have this name
+    │   ├── FileTakenError       there is a file of this name already
+    │   ├── TokenRequiredError   off this machine the server wants its token
     │   ├── KeyConflictError     an idempotency key was used with another body
     │   └── MethodNotAllowedError
     ├── BusyError                the queue is full; try again later
@@ -45,12 +48,15 @@
     ├── GeneratorMissingError    this profile has no language model, and no other way will do
     ├── ExtraMissingError        an optional package is not installed
     ├── TextTooLongError         longer than the embedder's limit
+    ├── NotWrittenError          no room on the disk, or a folder that may not be written to
     ├── PromptTooLongError       the prompt leaves no room for an answer
     ├── AddressUnusableError     the server cannot listen where it should
     └── GeneratorError           the engine failed
 """
 
 from __future__ import annotations
+
+from typing import Self
 
 from pipeline.messages import Phrase, text
 from pipeline.types import Language
@@ -66,6 +72,8 @@ __all__ = [
     "DownloadError",
     "EmptyQuestionError",
     "ExtraMissingError",
+    "FileNameError",
+    "FileTakenError",
     "ForbiddenHostError",
     "ForbiddenOriginError",
     "GeneratorError",
@@ -92,6 +100,7 @@ __all__ = [
     "NoSpaceError",
     "NotFoundError",
     "NotReadyError",
+    "NotWrittenError",
     "OtvetError",
     "PipMissingError",
     "PromptTooLongError",
@@ -100,6 +109,7 @@ __all__ = [
     "RequestError",
     "SettingsError",
     "TextTooLongError",
+    "TokenRequiredError",
     "UnreadableFileError",
     "UnsupportedMediaTypeError",
 ]
@@ -131,6 +141,14 @@ class OtvetError(Exception):
             name: value.text(language) if isinstance(value, Phrase) else value
             for name, value in self.values.items()
         }
+
+    def again(self) -> Self:
+        """A fresh copy to raise. An error that is kept gets a longer traceback each time it is raised, and
+        one object must not be raised in several threads.
+        """
+        copy = type(self)(**self.values)
+        copy.__cause__ = self.__cause__
+        return copy
 
     def __str__(self) -> str:
         return f"{self.message()} {self.hint()}"
@@ -218,6 +236,24 @@ class MapMissingError(NotFoundError):
     """Values: ``path``."""
 
     code = "map_missing"
+
+
+class FileNameError(RequestError):
+    """Values: ``file``, ``reason``."""
+
+    code = "file_name"
+
+
+class FileTakenError(RequestError):
+    """Values: ``file``."""
+
+    code = "file_taken"
+
+
+class TokenRequiredError(RequestError):
+    """No values."""
+
+    code = "token_required"
 
 
 class KeyConflictError(RequestError):
@@ -380,6 +416,12 @@ class TextTooLongError(OtvetError):
     """Values: ``tokens``, ``limit``."""
 
     code = "text_too_long"
+
+
+class NotWrittenError(OtvetError):
+    """Values: ``path``, ``reason``."""
+
+    code = "not_written"
 
 
 class PromptTooLongError(OtvetError):

@@ -142,6 +142,11 @@ class QAService:
         # By whether a cross-encoder is asked for: its seconds must not stand in the way of milliseconds.
         self._doors = {False: Gate(physical_cores(), SEARCH_LINE), True: Gate(1, RERANK_LINE)}
 
+    @property
+    def parts(self) -> Parts:
+        """What it is made of, for whoever looks after the knowledge base."""
+        return self._parts
+
     def start(self, *, wait: bool = False, generator: bool = True) -> None:
         """Load in the background, what answers a search first.
 

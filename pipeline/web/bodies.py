@@ -18,9 +18,19 @@ from pipeline.errors import BodyTooLargeError, MalformedBodyError, UnsupportedMe
 from pipeline.messages import Phrase
 from pipeline.web.jsontext import without_surrogates
 
-__all__ = ["BODY_LIMIT", "check_media_type", "decode", "parse_object", "read_body", "read_object"]
+__all__ = [
+    "BODY_LIMIT",
+    "UPLOAD_LIMIT",
+    "check_media_type",
+    "decode",
+    "parse_object",
+    "read_body",
+    "read_object",
+]
 
 BODY_LIMIT = 1 << 20
+UPLOAD_LIMIT = 25 << 20
+"""Bytes of a body, and of a file put in over HTTP; a larger one is copied into the folder."""
 
 # UTF-32 first: its little-endian mark begins with the one of UTF-16.
 _MARKS = (
@@ -35,10 +45,10 @@ _CHARSET = re.compile(r"ascii|utf-(8|16|32)(-[bl]e)?|cp\d+|koi8-[rut]|iso8859-\d
 _JSON_TYPE = re.compile(r"(application|text)/(json|[\w.+-]+\+json)")
 
 
-def read_body(read: Callable[[int], bytes]) -> bytes:
+def read_body(read: Callable[[int], bytes], limit: int = BODY_LIMIT) -> bytes:
     """Read a body to its end, or to one byte over the limit, however much was announced."""
     parts: list[bytes] = []
-    room = BODY_LIMIT + 1
+    room = limit + 1
     while room > 0 and (part := read(min(room, 1 << 16))):
         parts.append(part)
         room -= len(part)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pipeline.jobs import BatchBook, JobBook
+from pipeline.library.library import Library
 from pipeline.ports import Service
 from pipeline.settings import Settings
 from pipeline.types import Language
@@ -80,6 +81,7 @@ class Context:
         jobs: Questions asked in the background or under a key.
         batches: Texts being put under labels.
         meter: What was asked of this server so far.
+        library: The knowledge base to be looked after.
         params: Parts of the path that the route names.
         language: Language of messages, by ``Accept-Language``, else by the settings.
     """
@@ -90,6 +92,7 @@ class Context:
     batches: BatchBook
     meter: RequestMeter
     settings: Settings
+    library: Callable[[], Library]
     params: Mapping[str, str]
     language: Language
     request_id: str

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.web import background, debug, maps, operations, originals
+from pipeline.web import background, classification, debug, keeping, maps, operations, originals
+from pipeline.web.bodies import BODY_LIMIT, UPLOAD_LIMIT
 from pipeline.web.exchange import Context, Response
 
 __all__ = ["INSTANT", "METHODS", "ROUTES", "Route", "allowed_methods"]
@@ -23,13 +24,15 @@ class Route:
 
     Attributes:
         template: Path with ``{name}`` for one step and ``{name:path}`` for all that follows.
-        method: ``GET`` (``HEAD`` comes with it), ``POST`` or ``DELETE``.
+        method: ``GET`` (``HEAD`` comes with it), ``POST``, ``PUT`` or ``DELETE``.
+        body_limit: Bytes of a body; of a longer one no more than that and one are read.
     """
 
     template: str
     method: str
     operation: Callable[[Context], Response]
     about: str
+    body_limit: int = BODY_LIMIT
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -49,6 +52,9 @@ ROUTES = (
     Route("/ask/stream", "POST", operations.stream, "Ask: server-sent events"),
     Route("/ask/{id}", "GET", background.state, "A question asked with async=1: its state or its reply"),
     Route("/ask/{id}", "DELETE", background.withdraw, "Give a question up"),
+    Route("/classify", "POST", classification.classify, "Put texts under labels: an id at once"),
+    Route("/classify/{id}", "GET", classification.labels_so_far, "A batch of texts: its labels so far"),
+    Route("/classify/{id}", "DELETE", classification.stop_classifying, "Give a batch up"),
     Route("/search", "GET", operations.search, "Sources only"),
     Route("/debug/search", "GET", debug.candidates, "How an answer comes about"),
     Route("/debug/words", "GET", debug.words, "Late interaction word by word"),
@@ -58,6 +64,15 @@ ROUTES = (
     Route("/map.json", "GET", maps.map_data, "The map of the knowledge base"),
     Route("/map/question", "GET", maps.map_place, "Where a question lies on the map"),
     Route("/map/plotly.js", "GET", maps.map_script, "The script that draws the map"),
+    Route("/kb", "GET", keeping.kb_page, "The page of the knowledge base"),
+    Route("/kb.json", "GET", keeping.files, "Files of the knowledge base, and how the index stands to them"),
+    Route("/kb/review.json", "GET", keeping.review, "Tokens, large blocks and duplicates of the index"),
+    Route("/kb/chunks", "GET", keeping.chunks, "The passages of a file"),
+    Route("/kb/files/{path:path}", "PUT", keeping.put, "Put a file in", UPLOAD_LIMIT),
+    Route("/kb/files/{path:path}", "DELETE", keeping.remove, "Take a file out"),
+    Route("/kb/restore", "POST", keeping.restore, "Bring a removed file back"),
+    Route("/kb/index", "POST", keeping.renew, "Bring the index up to date"),
+    Route("/kb/index", "GET", keeping.renewal, "How that stands"),
     Route("/health", "GET", operations.health, "Alive"),
     Route("/ready", "GET", operations.ready, "Models and index are loaded"),
     Route("/status", "GET", operations.status, "Models, index, queue, memory"),

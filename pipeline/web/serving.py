@@ -7,6 +7,7 @@ take a socket that is already bound, so that a busy port is told before anything
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import select
@@ -195,7 +196,9 @@ class FlaskServer:
     def stop(self) -> None:
         """Ask ``run`` to end; may be called from any thread."""
         self._stopping.set()
-        self._server.pull_trigger()
+        # The loop may have been awake: then it has ended by now, and closed its trigger.
+        with contextlib.suppress(OSError):
+            self._server.pull_trigger()
 
 
 def _end_on_termination(stop: Callable[[], None]) -> None:

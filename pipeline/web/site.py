@@ -12,6 +12,7 @@ from threading import Lock
 
 from pipeline.errors import MethodNotAllowedError, NotFoundError
 from pipeline.jobs import BatchBook, JobBook, Limits
+from pipeline.library.library import Library
 from pipeline.ports import Service
 from pipeline.settings import Settings, load_settings
 from pipeline.types import Language
@@ -41,6 +42,7 @@ class Site:
         self._settings = settings
         self._jobs: JobBook[Style] | None = None
         self._batches: BatchBook | None = None
+        self._library: Library | None = None
         self._close: Callable[[], None] | None = None
         self._lock = Lock()
         self._meter = RequestMeter()
@@ -82,6 +84,16 @@ class Site:
             if self._batches is None:
                 self._batches = BatchBook(service)
             return self._batches
+
+    def library(self) -> Library:
+        """The knowledge base to be looked after, with the index and the embedder of the service."""
+        service = self.open()
+        with self._lock:
+            if self._library is None:
+                from pipeline import bootstrap
+
+                self._library = bootstrap.create_library(self.settings, service)
+            return self._library
 
     def close(self) -> None:
         """Give up what runs in the background; close the service, if it was made here."""
@@ -148,6 +160,7 @@ class Site:
             batches=self.batches(),
             meter=self._meter,
             settings=self.settings,
+            library=self.library,
             params=params,
             language=language,
             request_id=request_id,

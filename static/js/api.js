@@ -63,6 +63,13 @@ export async function ready() {
   return whole(await request("/ready"));
 }
 
+/** Change something: `body` is a file, or a value sent as JSON. */
+export async function change(method, path, body) {
+  const file = body instanceof Blob;
+  const headers = body === undefined ? {} : { "Content-Type": file ? "application/octet-stream" : "application/json" };
+  return whole(await request(path, { method, headers, body: file || body === undefined ? body : JSON.stringify(body) }));
+}
+
 /** Any other address that gives JSON. */
 export async function read(path, signal) {
   return whole(await request(path, { signal }));
