@@ -164,7 +164,7 @@ class QAService:
         if wait:
             self._loading.join()
             if self._failure is not None:
-                raise self._failure
+                raise self._failure.again()
 
     def close(self) -> None:
         """Stop the generator at its next token and free it; look for new indexes no more."""
@@ -182,7 +182,7 @@ class QAService:
         """
         self._recover()
         if self._failure is not None:
-            raise self._failure
+            raise self._failure.again()
         return self._loading is not None and not self._loading.is_alive()
 
     def stuck(self) -> bool:

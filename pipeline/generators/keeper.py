@@ -113,4 +113,4 @@ def unexpected(error: Exception) -> GeneratorError:
 
 def again(error: OtvetError | None) -> OtvetError:
     """A fresh copy: one exception object must not be raised in several threads."""
-    return type(error)(**error.values) if error else GeneratorError(reason=Phrase("generator_closed"))
+    return error.again() if error else GeneratorError(reason=Phrase("generator_closed"))

@@ -72,7 +72,7 @@ class LiveIndex:
                         checker.start()
         index = self._index
         if index is None:
-            raise self._problem or IndexUnusableError(reason="?")
+            raise self._problem.again() if self._problem else IndexUnusableError(reason="?")
         return index
 
     def problem(self) -> OtvetError | None:
