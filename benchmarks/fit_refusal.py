@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from pipeline.index import Index
 from pipeline.ports import Embedder
 from pipeline.retrieval.search import retrieve
 from pipeline.settings import IndexSettings, SearchSettings
-from pipeline.types import Query
+from pipeline.types import Query, Retrieval
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +56,8 @@ class Sample:
     base: str
     kind: str
     features: Floats
+    question: str = ""
+    signals: Floats | None = None
 
 
 def main() -> None:
@@ -78,20 +80,25 @@ def main() -> None:
         write(samples, asked, own, embedder.spec.id)
 
 
-def collect(one: QuestionSet, sets: Sequence[QuestionSet], embedder: Embedder) -> Iterator[Sample]:
-    """All samples of one base."""
+Look = Callable[[Retrieval], Floats | None]
+
+
+def collect(
+    one: QuestionSet, sets: Sequence[QuestionSet], embedder: Embedder, look: Look | None = None
+) -> Iterator[Sample]:
+    """All samples of one base; ``look`` gives them their ``signals``."""
     for question in one.questions:
         kind = "answerable" if question.files else question.kind.removeprefix("unanswerable_")
-        yield from sample(one.name, kind, question, one.index, embedder)
+        yield from sample(one.name, kind, question, one.index, embedder, look=look)
     by_files: dict[frozenset[str], list[Question]] = defaultdict(list)
     for question in one.answerable:
         by_files[question.files].append(question)
     for files, questions in by_files.items():
         rest = without(one.index, files)
         for question in questions:
-            yield from sample(one.name, "taken out", question, rest, embedder)
+            yield from sample(one.name, "taken out", question, rest, embedder, look=look)
     for question in foreign(one, sets):
-        yield from sample(one.name, "far", question, one.index, embedder)
+        yield from sample(one.name, "far", question, one.index, embedder, look=look)
 
 
 def foreign(one: QuestionSet, sets: Sequence[QuestionSet]) -> list[Question]:
@@ -102,12 +109,21 @@ def foreign(one: QuestionSet, sets: Sequence[QuestionSet]) -> list[Question]:
     return [others[place] for place in sorted(chosen)]
 
 
-def sample(base: str, kind: str, question: Question, index: Index, embedder: Embedder) -> Iterator[Sample]:
+def sample(
+    base: str,
+    kind: str,
+    question: Question,
+    index: Index,
+    embedder: Embedder,
+    *,
+    look: Look | None = None,
+) -> Iterator[Sample]:
     """The features of a question; nothing where nothing was found."""
     query = Query(text=question.text, search_text=question.text)
-    features = refusal_features(retrieve(query, index, embedder, SearchSettings()))
+    found = retrieve(query, index, embedder, SearchSettings())
+    features = refusal_features(found)
     if features is not None:
-        yield Sample(base, kind, features)
+        yield Sample(base, kind, features, question.text, look(found) if look else None)
 
 
 def fit(samples: Sequence[Sample], used: Sequence[str]) -> RefusalModel:
