@@ -11,6 +11,7 @@ from pipeline.index import Index
 from pipeline.ingest.chunkers.chunker import Chunker, topic_characters
 from pipeline.ingest.collect import Collection, KnownFiles, collect
 from pipeline.ingest.earlier import EarlierIndex, difference
+from pipeline.ingest.halves import in_halves
 from pipeline.ingest.manifest import make_manifest
 from pipeline.ingest.notes import notes_of
 from pipeline.messages import Phrase
@@ -88,7 +89,8 @@ def build_index(
         knowledge_base: The folder; an absent one is an empty one.
         embedder: Makes the vectors and counts the tokens.
         settings: Chunk sizes.
-        progress: Called with (characters embedded, characters in all).
+        progress: Called with (characters embedded, characters in all); where cutting takes the embedder
+            too, it is the first half.
         book: Vectors that an interrupted run has made, and where those of this one are kept.
         previous: An index of an earlier state of the folder: what it holds of unchanged files,
             chunks and texts is taken over.
@@ -114,7 +116,10 @@ def build_collected(
     manifest = make_manifest(collection, embedder.spec, settings)
     earlier = None if previous is None else EarlierIndex(previous, manifest)
     chunker = Chunker.of(embedder, settings)
-    chunks, cut = _chunks(collection.documents, chunker, earlier)
+    cutting: Progress | None = None
+    if progress is not None and chunker.asks_for_vectors:
+        cutting, progress = in_halves(progress, sum(len(item.text) for item in collection.documents))
+    chunks, cut = _chunks(collection.documents, chunker, earlier, cutting)
     limit = topic_characters(embedder.spec)
     known = earlier.vectors if earlier else None
     encoded = encode_chunks(chunks, embedder, limit, progress, known=known, book=book)
@@ -147,12 +152,17 @@ def build_collected(
 
 
 def _chunks(
-    documents: Sequence[Document], chunker: Chunker, earlier: EarlierIndex | None
+    documents: Sequence[Document],
+    chunker: Chunker,
+    earlier: EarlierIndex | None,
+    progress: Progress | None,
 ) -> tuple[list[Chunk], list[Document]]:
     """The chunks of all documents, and the documents that had to be cut now."""
     chunks: list[Chunk] = []
     cut: list[Document] = []
-    for document in documents:
+    for number, document in enumerate(documents):
+        if progress is not None:
+            progress(number, len(documents))
         known = earlier.chunks_of(document) if earlier else None
         if known is None:
             cut.append(document)

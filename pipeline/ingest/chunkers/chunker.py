@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.errors import SettingsError
 from pipeline.ingest.chunkers.body import Body, Range
 from pipeline.ingest.chunkers.coverage import uncovered_pieces
+from pipeline.ingest.chunkers.semantic import by_topic_shift
 from pipeline.ingest.chunkers.strategies import STRATEGIES
 from pipeline.ports import Embedder, EmbedderSpec
 from pipeline.settings import ChunkingName, FormatName, IndexSettings
@@ -77,6 +78,11 @@ class Chunker:
             settings.chunking,
             settings.chunking_by_format,
         )
+
+    @property
+    def asks_for_vectors(self) -> bool:
+        """True if some documents are cut with the embedder's help, which takes as long as embedding them."""
+        return by_topic_shift in (self._strategy, *self._by_format.values())
 
     def chunk(self, document: Document) -> list[Chunk]:
         """Chunks of a document in order; together the chunks of a block hold all its text."""

@@ -7,16 +7,18 @@ import typing
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 from word_embedder import WordEmbedder
 
+from pipeline.ingest.build import build_index
 from pipeline.ingest.chunkers.chunker import Chunker, topic_characters
 from pipeline.ingest.chunkers.paragraphs import lines_of, paragraphs
 from pipeline.ingest.chunkers.semantic import best_borders
 from pipeline.ingest.chunkers.strategies import STRATEGIES
 from pipeline.ingest.chunkers.units import Unit
-from pipeline.settings import ChunkingName, load_settings
+from pipeline.settings import ChunkingName, IndexSettings, load_settings
 from pipeline.text.anonymise import anonymise
 from pipeline.text.embedded import embedded_text
 from pipeline.text.graphemes import is_boundary
@@ -69,7 +71,7 @@ TEXTS = st.lists(PIECES, max_size=60).map("".join) | st.text(max_size=200)
 
 
 @every_strategy
-@settings(max_examples=80, deadline=None)
+@examples(max_examples=80, deadline=None)
 @given(text=TEXTS.map(clean_text), size=st.integers(10, 30))
 def test_any_text_is_covered_within_the_limits_and_always_alike(
     name: ChunkingName, text: str, size: int
@@ -80,7 +82,7 @@ def test_any_text_is_covered_within_the_limits_and_always_alike(
 
 
 @every_strategy
-@settings(max_examples=40, deadline=None)
+@examples(max_examples=40, deadline=None)
 @given(text=TEXTS.map(clean_text), size=st.integers(1, 9))
 def test_a_tiny_chunk_loses_nothing_either(name: ChunkingName, text: str, size: int) -> None:
     """A single visible character may have more tokens than such a chunk; only then it is over."""
@@ -183,6 +185,19 @@ def test_only_the_semantic_strategy_asks_the_embedder_for_vectors() -> None:
         Chunker(embedder, 16, 4, name).chunk(document("Раз два три. " * 40))
         assert bool(embedder.seen) is (name == "semantic")
         assert {role for role, _ in embedder.seen} <= {"passage"}
+
+
+@pytest.mark.parametrize("name", ["sentences", "semantic"])
+def test_one_bar_for_cutting_and_encoding(tmp_path, name: ChunkingName) -> None:
+    for number in range(4):
+        (tmp_path / f"{number}.txt").write_text(f"Раз два три {number}. " * 60, "utf-8")
+    told: list[tuple[int, int]] = []
+    settings = IndexSettings(chunk_tokens=40, overlap_tokens=5, chunking=name)
+    build_index(tmp_path, WordEmbedder(), settings, lambda done, total: told.append((done, total)))
+    done = [part for part, _ in told]
+    assert done == sorted(done)
+    assert told[-1][0] == told[-1][1]
+    assert len({total for _, total in told}) == 1
 
 
 def test_each_format_by_its_own_strategy() -> None:
