@@ -228,7 +228,7 @@ class QAService:
     def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:
         """How the answer comes about, up to the moment when the model would speak; see `Service`."""
         query, index = understand(request), self._index()
-        retrieval = self._retrieved(query, index)
+        retrieval = self._retrieved(query, index, _Turn(request, lambda: False, Clock()))
         evidence = self._evidence(retrieval)
         place = standing(retrieval, index, self._parts.embedder.get(), chunk_id) if chunk_id else None
         prompt = None if evidence.refused else self._prompt_of(query, evidence)
@@ -255,7 +255,7 @@ class QAService:
             return self._from_data(turn)
         query = understand(request)
         index = self._index()
-        retrieval = self._retrieved(query, index)
+        retrieval = self._retrieved(query, index, turn)
         turn.clock.include(retrieval.timings_ms)
         return self._from_knowledge_base(turn, retrieval, index)
 
@@ -297,8 +297,9 @@ class QAService:
             raise NotReadyError(what=Phrase("loading"))
         return self._parts.index()
 
-    def _retrieved(self, query: Query, index: Index) -> Retrieval:
-        with self._doors[query.cross_encoder]:
+    def _retrieved(self, query: Query, index: Index, turn: _Turn) -> Retrieval:
+        left_s = turn.clock.left_s(turn.request.deadline_s)
+        with self._doors[query.cross_encoder].passing(turn.cancelled, left_s):
             ranker = self._parts.cross_encoder.get() if query.cross_encoder else None
             return retrieve(query, index, self._parts.embedder.get(), self._settings.search, ranker)
 

@@ -43,6 +43,12 @@ class ServerSettings(_Section):
     allowed_hosts: tuple[str, ...] = Field((), description="host names answered to besides loopback")
     queue_size: int = Field(8, ge=1, le=1000, description="answers waiting for the generator")
 
+    @property
+    def address(self) -> str:
+        """Where the server is found, as a browser writes it: an IPv6 host stands in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
 
 ChunkingName = Literal["sentences", "headings", "recursive", "semantic"]
 """The strategies of `pipeline.ingest.chunkers.strategies`."""
@@ -80,7 +86,9 @@ class SearchSettings(_Section):
     order: Literal["late_interaction", "text_only", "fusion"] = Field(
         "late_interaction", description="what puts the candidates in order"
     )
-    strictness: int = Field(0, ge=-2, le=2, description="2: refuse sooner than answer wrongly; -2: the reverse")
+    strictness: int = Field(
+        0, ge=-2, le=2, description="2: refuse sooner than answer wrongly; -2: the reverse"
+    )
     refusal_threshold: float | None = Field(
         None, ge=0, le=1, description="not set: the calibrated one and strictness; 0: never refuse"
     )
