@@ -43,10 +43,8 @@ def run(request: AskRequest, *, as_json: bool) -> None:
                     raise error
                 case Finished(reply):
                     if as_json:
-                        base = f"http://{settings.server.host}:{settings.server.port}"
-                        console.print_json(
-                            render(reply, base_url=base, style="text", language=request.language)
-                        )
+                        base, language = settings.server.address, request.language
+                        console.print_json(render(reply, base_url=base, style="text", language=language))
                     else:
                         _print_end(reply, streamed=request.use_rag)
     finally:

@@ -15,7 +15,7 @@ def run_server() -> None:
 
     settings = console.settings()
     place = settings.server
-    console.say("serve_started", url=f"http://{place.host}:{place.port}/", err=True)
+    console.say("serve_started", url=f"{place.address}/", err=True)
     if place.server == "fastapi":
         import server_fastapi
 

@@ -13,6 +13,9 @@ T = TypeVar("T")
 class FairQueue(Generic[T]):
     """Round robin over clients, first in first out within one. Not thread-safe.
 
+    ``remove`` may come in the middle of another call of the same thread: whoever drops a job without
+    waiting for it has it removed by the garbage collector.
+
     A client that asks ten questions at once delays another one's single question by one answer, not ten.
     """
 
@@ -29,14 +32,15 @@ class FairQueue(Generic[T]):
 
     def pop(self) -> T:
         """Take the next item; ``IndexError`` when there is none."""
-        if not self._lines:
-            raise IndexError("empty queue")
-        client, line = next(iter(self._lines.items()))
-        item = line.popleft()
-        del self._lines[client]
-        if line:
-            self._lines[client] = line
-        return item
+        while self._lines:
+            client = next(iter(self._lines))
+            line = self._lines.pop(client, None)
+            if line:
+                item = line.popleft()
+                if line:
+                    self._lines[client] = line
+                return item
+        raise IndexError("empty queue")
 
     def order(self) -> list[T]:
         """All items in the order they would be taken if nobody joined."""
@@ -46,10 +50,10 @@ class FairQueue(Generic[T]):
 
     def remove(self, item: T) -> bool:
         """Take an item out of the line wherever it stands; False when it is not there."""
-        for client, line in self._lines.items():
+        for client, line in tuple(self._lines.items()):
             if item in line:
                 line.remove(item)
                 if not line:
-                    del self._lines[client]
+                    self._lines.pop(client, None)
                 return True
         return False

@@ -196,7 +196,7 @@ def _publish(models: Path, entry: ModelEntry, product: Path, origin: str) -> Non
             for name, path in named.items()
         },
     )
-    (product / RECORD).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    (product / RECORD).write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8", newline="\n")
     flush_to_disk(product / RECORD)
     staging, target = staging_folder(models, entry.name), models / entry.name
     if target.exists():

@@ -47,7 +47,8 @@ def convert_e5(source: Path, target: Path, progress: Progress | None = None) -> 
     partial.mkdir(parents=True)
     build_tokenizer(e5).save(str(partial / "tokenizer.json"), pretty=False)
     report(2)
-    (partial / "config.json").write_text(json.dumps(_config(e5), indent=2) + "\n", encoding="utf-8")
+    config = json.dumps(_config(e5), indent=2) + "\n"
+    (partial / "config.json").write_text(config, encoding="utf-8", newline="\n")
     _save_graph(e5, source, partial / "model.onnx", lambda layers: report(3 + layers))
     if target.exists():
         shutil.rmtree(target)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import SettingsError
-from pipeline.settings import load_settings
+from pipeline.settings import ServerSettings, load_settings
 
 
 def write(home: Path, text: str) -> dict[str, str]:
@@ -76,3 +76,15 @@ def test_a_file_nobody_may_read_is_an_error_of_ours(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_text", refused)
     with pytest.raises(SettingsError, match=r"otvet\.toml"):
         load_settings({}, environ)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8001"),
+        ("::1", "http://[::1]:8001"),
+        ("otvet.local", "http://otvet.local:8001"),
+    ],
+)
+def test_an_address_is_written_as_a_browser_does(host, address):
+    assert ServerSettings(host=host, port=8001).address == address

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,20 @@ def test_the_promised_order_is_the_order_of_service(items) -> None:
     for client in "abc":
         own = [item for item in items if item[0] == client]
         assert [item for item in promised if item[0] == client] == own
+
+
+def test_an_item_may_be_removed_in_the_middle_of_taking_one() -> None:
+    queue = _filled("a1", "b1")
+
+    class Line(deque[str]):
+        def popleft(self) -> str:
+            item = super().popleft()
+            queue.remove("b1")  # as the garbage collector would
+            return item
+
+    queue._lines["a"] = Line(queue._lines["a"])
+    assert queue.pop() == "a1"
+    with pytest.raises(IndexError):
+        queue.pop()
+    queue.push("a", "a2")
+    assert queue.pop() == "a2"

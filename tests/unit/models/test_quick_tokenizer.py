@@ -116,6 +116,18 @@ def test_a_cut_table_is_made_again(folder, keep):
     assert file.read_bytes() == whole
 
 
+def test_a_table_with_a_wrong_byte_is_made_again(folder):
+    load_tokenizer(folder)
+    file = folder / "tokenizer.pieces"
+    whole = file.read_bytes()
+    wrong = bytearray(whole)
+    wrong[-1] ^= 1
+    file.unlink()
+    file.write_bytes(wrong)
+    assert same(load_tokenizer(folder).encode("абв d"), small_tokenizer().encode("абв d"))
+    assert file.read_bytes() == whole
+
+
 def test_a_changed_tokenizer_gets_a_new_table(folder):
     load_tokenizer(folder)
     model = Unigram([*PIECES, ("▁абв", -0.5)], 3, False)
