@@ -18,7 +18,10 @@ from pipeline.types import Classified, ClassifyRequest
 
 __all__ = ["Batch", "BatchBook", "BatchView"]
 
-LIMITS = Limits(active=8, kept=50, kept_bytes=8 << 20)
+LIMITS = Limits(active=8, followers=8, kept=50, kept_bytes=8 << 20)
+
+POLL_S = 0.05
+"""How often a waiting caller looks whether it has left."""
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +64,7 @@ class Batch:
         self.labels = request.labels
         self.total = len(request.texts)
         self.notes = notes
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._state: State = "queued"
         self._begun = time.monotonic()
         self._results: list[Classified] = []
@@ -89,6 +92,7 @@ class Batch:
                 return
             self._results.append(result)
             self._state = "done" if len(self._results) == self.total else "running"
+            self._lock.notify_all()
 
     def fail(self, error: OtvetError) -> None:
         """End without the rest of the results."""
@@ -96,6 +100,14 @@ class Batch:
             if not self.ended:
                 self._state = "cancelled" if isinstance(error, CancelledError) else "failed"
                 self._error = error
+                self._lock.notify_all()
+
+    def wait_ended(self, seconds: float, cancelled: Callable[[], bool]) -> None:
+        """Return once nothing changes any more, the seconds are over, or ``cancelled()`` is true."""
+        until = time.monotonic() + seconds
+        with self._lock:
+            while not self.ended and not cancelled() and (left := until - time.monotonic()) > 0:
+                self._lock.wait(min(left, POLL_S))
 
     def cancel(self) -> None:
         """Give it up; harmless when it has ended."""
@@ -123,6 +135,8 @@ class BatchBook:
     ) -> None:
         self._service = service
         self._shelf: Shelf[Batch] = Shelf(limits, now, BatchNotFoundError)
+        # Each keeps a server's thread.
+        self._waiting = threading.Semaphore(limits.followers)
 
     def submit(self, request: ClassifyRequest, notes: tuple[str, ...], key: Key | None = None) -> Batch:
         """Begin a batch, or find the one that runs or went well under the same key.
@@ -143,6 +157,14 @@ class BatchBook:
             BatchNotFoundError: There is none, or no more.
         """
         return self._shelf.find(batch_id)
+
+    def wait_ended(self, batch: Batch, seconds: float, cancelled: Callable[[], bool]) -> None:
+        """`Batch.wait_ended`; returns at once while too many callers wait already."""
+        if seconds > 0 and self._waiting.acquire(blocking=False):
+            try:
+                batch.wait_ended(seconds, cancelled)
+            finally:
+                self._waiting.release()
 
     def close(self) -> None:
         """Give up all that runs, and refuse what comes."""

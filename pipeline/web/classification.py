@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from pipeline.jobs import Batch, BatchView
@@ -11,12 +12,14 @@ from pipeline.web.background import POLL_LIMITS_S
 from pipeline.web.bodies import read_object
 from pipeline.web.exchange import Context, Response
 from pipeline.web.fields import KEY_LIMIT, Field, boolean_of, key_of, notes_of, number_of, refuse, text_of
+from pipeline.web.schemas import from_query
 
 __all__ = [
     "CLASSIFY_FIELDS",
     "LABEL_LIMIT",
     "PROMPT_LIMIT",
     "TEXT_LIMIT",
+    "WAIT_LIMIT_S",
     "classify",
     "labels_so_far",
     "stop_classifying",
@@ -25,6 +28,9 @@ __all__ = [
 LABEL_LIMIT = 100
 TEXT_LIMIT = 20_000
 PROMPT_LIMIT = 4_000
+WAIT_LIMIT_S = 25
+"""Less than the 30 seconds after which common libraries of 1C hang up."""
+
 _DECIMALS = 4
 _SHOWN_ID = 64
 
@@ -49,8 +55,13 @@ def classify(context: Context) -> Response:
 
 
 def labels_so_far(context: Context) -> Response:
-    """``GET /classify/{id}``: how far it is, and all labels known so far."""
-    return _written(context, _found(context), 200)
+    """``GET /classify/{id}``: how far it is, and all labels known so far.
+
+    With ``wait=`` seconds the reply comes when all texts are done, but not later than that: 1C has no pause.
+    """
+    batch = _found(context)
+    context.batches.wait_ended(batch, _wait_s(context.request.query), context.request.cancelled)
+    return _written(context, batch, 200)
 
 
 def stop_classifying(context: Context) -> Response:
@@ -58,6 +69,13 @@ def stop_classifying(context: Context) -> Response:
     batch = _found(context)
     batch.cancel()
     return _written(context, batch, 200)
+
+
+def _wait_s(query: bytes) -> float:
+    text = str(from_query(query).get("wait") or "0")
+    if re.fullmatch(r"\d{1,2}(\.\d{1,3})?", text) is None or float(text) > WAIT_LIMIT_S:
+        refuse("wait", "field_number", low=0, high=WAIT_LIMIT_S)
+    return float(text)
 
 
 def _found(context: Context) -> Batch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pipeline import __version__
-from pipeline.web.classification import CLASSIFY_FIELDS
+from pipeline.web.classification import CLASSIFY_FIELDS, WAIT_LIMIT_S
 from pipeline.web.routes import ROUTES, Route
 from pipeline.web.schemas import FIELDS, FILTER_FIELDS, Field
 
@@ -214,6 +214,9 @@ def _operation(route: Route) -> dict[str, object]:
     if route.template == "/ask":
         parameters.append({"name": "async", "in": "query", "schema": {"type": "boolean"}})
         responses["202"] = _content("Job", "With async=1: the question is in the line")
+    if route.template == "/classify/{id}" and route.method == "GET":
+        seconds = {"type": "number", "minimum": 0, "maximum": WAIT_LIMIT_S, "default": 0}
+        parameters.append({"name": "wait", "in": "query", "schema": seconds})
     if route.template == "/classify":
         responses = {"202": _content("Batch", "The texts are in the line")} | responses
         del responses["200"]

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from pipeline.errors import AddressUnusableError
+from pipeline.jobs import BATCH_LIMITS
 from pipeline.messages import Phrase
 from pipeline.service import RERANK_LINE, SEARCH_LINE
 from pipeline.settings import Settings
@@ -67,9 +68,12 @@ class WsgiApp(Protocol):
 def spare_threads(settings: Settings) -> int:
     """Threads that let every request of full lines wait, and short ones pass.
 
-    In the lines stand answers, callers that wait for an answer under a key, and searches.
+    In the lines stand answers, callers that wait for an answer under a key or for a batch of texts, and
+    searches.
     """
-    return 2 * settings.server.queue_size + SEARCH_LINE + RERANK_LINE + _SPARE_THREADS
+    return (
+        2 * settings.server.queue_size + BATCH_LIMITS.followers + SEARCH_LINE + RERANK_LINE + _SPARE_THREADS
+    )
 
 
 def listen(host: str, port: int) -> socket.socket:

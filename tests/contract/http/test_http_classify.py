@@ -229,6 +229,39 @@ def test_labels_that_leave_no_room_fail_the_batch(start, tmp_path):
     assert (found["state"], found["failure"]["error"]) == ("failed", "prompt_too_long")
 
 
+def test_whoever_waits_is_answered_at_the_end_or_in_time(client, generator):
+    """1C has no pause: the server holds the reply back instead."""
+    batch_id = classify(client).json["id"]
+    early = client.get(f"/classify/{batch_id}?wait=0.05").json
+    assert (early["state"], early["done"]) == ("queued", 0)
+    connection = client.connect()
+    connection.sendall(f"GET /classify/{batch_id}?wait=20 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    generator.free = True
+    assert client.receive(connection, "GET").json["state"] == "done"
+    assert client.get(f"/classify/{batch_id}?wait=25").json["done"] == 4
+
+
+def test_too_many_who_wait_are_answered_at_once(client, generator):
+    batch_id = classify(client).json["id"]
+    waiting = [client.connect() for _ in range(8)]
+    for connection in waiting:
+        line = f"GET /classify/{batch_id}?wait=20 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        connection.sendall(line.encode())
+    # Which of them were first is not known; none is refused, and short requests pass.
+    assert client.get("/health").status == 200
+    assert client.get("/status").status == 200
+    generator.free = True
+    assert {client.receive(connection, "GET").status for connection in waiting} == {200}
+
+
+@pytest.mark.parametrize("wait", ["26", "-1", "x", "1e1", "nan", "99999"])
+def test_a_wait_that_cannot_be_used_is_refused(client, wait):
+    batch_id = classify(client).json["id"]
+    answered = client.get(f"/classify/{batch_id}?wait={wait}")
+    assert (answered.status, answered.json["error"]) == (400, "invalid_request")
+    assert "wait" in answered.json["message"]
+
+
 def test_fifty_retries_under_one_key_are_one_batch(client, generator):
     ids = {classify(client, Idempotency_Key="k").json["id"] for _ in range(50)}
     assert len(ids) == 1
