@@ -35,7 +35,8 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 # Stand for <i> and </i> until the text is escaped; private-use characters, taken out of the answer first.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _STYLE = (
-    "body{font:15px/1.5 Segoe UI,Arial,sans-serif;margin:12px;color:#1a1a1a;background:#fff}"
+    "body{font:15px/1.5 'Segoe UI',Arial,sans-serif;margin:12px;color:#1a1a1a;background:#fff;"
+    "word-wrap:break-word}"
     "h4{margin:12px 0 4px}p{margin:6px 0}a{color:#0b57a4}"
     ".q{color:#555}.s{margin:0 0 10px;padding-left:10px;border-left:3px solid #c8d3de}"
     "table{border-collapse:collapse}td,th{border:1px solid #c8d3de;padding:3px 8px;text-align:left}"
