@@ -55,9 +55,9 @@ def main() -> None:
     if (arguments.data / "kb_bsl").is_dir():
         show("kb_bsl", arguments.data / "kb_bsl", None)
     sys.path.insert(0, str(TESTS))
-    make: Callable[[Path, int], dict[str, str]] = importlib.import_module("faulty_folder").make
+    make: Callable[..., dict[str, str]] = importlib.import_module("faulty_folder").make
     with tempfile.TemporaryDirectory() as name:
-        show("formats and faults", Path(name), make(Path(name), arguments.small))
+        show("formats and faults", Path(name), make(Path(name), arguments.small, large=True))
 
 
 def show(title: str, folder: Path, expected: dict[str, str] | None) -> None:

@@ -7,6 +7,7 @@ The numbers in comments are those of the cases.
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
 import sqlite3
@@ -37,15 +38,16 @@ NAMES = ["Приказ № 5 (копия)", "vacation ", "%20#?'", "Ё" * 60, " 
 _WINDOWS_REFUSES = set('<>:"/\\|?*\n')
 
 
-def make(folder: Path, small_files: int = 0) -> dict[str, str]:
+def make(folder: Path, small_files: int = 0, *, large: bool = False) -> dict[str, str]:
     """Fill a folder; what must become of each file, by its name in the folder.
 
     Args:
         folder: New and empty.
         small_files: How many small files to add.
+        large: Add a large sound file of every format.
     """
     expected: dict[str, str] = {}
-    groups = (_encodings, _empty, _shapes, _sound, _office, _pdf, _data, _names)
+    groups = [_encodings, _empty, _shapes, _sound, _office, _pdf, _data, _names, *([_large] if large else [])]
     for file, data, what in (made for group in groups for made in group()):
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,6 +56,7 @@ def make(folder: Path, small_files: int = 0) -> dict[str, str]:
     (folder / "sources.toml").write_text(
         '[[table]]\ndatabase = "sound/a.sqlite"\ntable = "articles"\n'
         'id = "id"\ntitle = "title"\ntext = "body"\n'
+        '[[table]]\ndatabase = "large/a.sqlite"\ntable = "t"\ntext = "body"\n'
         '[[table]]\ndatabase = "data/no-column.sqlite"\ntable = "t"\ntext = "body"\n',
         "utf-8",
     )
@@ -203,6 +206,42 @@ def _names() -> Iterator[Made]:
             continue
         yield f"имена и папки/{name}.TXT", RULE.encode(), READ
     yield "имена и папки/" + "глубже/" * 15 + "a.MD", RULE.encode(), READ
+
+
+def _large() -> Iterator[Made]:
+    import docx
+    import openpyxl
+
+    rows = [[f"Товар {n}", f"{n % 97} шт", f"{n * 7 % 1000},50", "склад № 3", RULE] for n in range(20_000)]
+    sections = [f"Раздел {n}" for n in range(4000)]
+    yield "large/a.txt", ("\n".join([RULE] * 20_000)).encode("cp1251"), READ
+    yield "large/a.md", "".join(f"## {name}\n\n{RULE}\n\n" for name in sections).encode(), READ
+    yield "large/a.html", "".join(f"<h2>{name}</h2><p>{RULE}" for name in sections).encode(), READ
+    yield "large/a.csv", "\n".join(";".join(row) for row in rows).encode(), READ
+    topics = [{"topic": name, "text": RULE} for name in sections]
+    yield "large/a.json", json.dumps(topics, ensure_ascii=False).encode(), READ
+    pages = [paragraph_lines(*[RULE] * 40, top=780) for _ in range(100)]
+    yield "large/a.pdf", pdf_bytes(pages), READ
+    out = io.BytesIO()
+    document = docx.Document()
+    for name in sections[:1500]:
+        document.add_heading(name, 2)
+        document.add_paragraph(RULE)
+    document.save(out)
+    yield "large/a.docx", out.getvalue(), READ
+    out = io.BytesIO()
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Остатки")
+    for row in [["Товар", "Остаток", "Цена", "Место", "Правило"], *rows]:
+        sheet.append(row)
+    book.save(out)
+    yield "large/a.xlsx", out.getvalue(), READ
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "a.sqlite"
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("CREATE TABLE t (body TEXT)")
+            connection.executemany("INSERT INTO t VALUES (?)", [(f"{RULE} {n}",) for n in range(10_000)])
+        yield "large/a.sqlite", path.read_bytes(), READ
 
 
 def _links(folder: Path) -> dict[str, str]:
