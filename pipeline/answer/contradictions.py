@@ -78,7 +78,7 @@ def contradictions(
     told: set[frozenset[str]] = set()
     for one in (claim for of_source in claims for claim in of_source if _is_chosen(claim, chosen)):
         for other in _of_other_sources(one, claims, shown):
-            if apart(one, other) is None:
+            if apart(one, other) is None or gives_orders(one.text) or gives_orders(other.text):
                 continue
             first, second = (_with_tokens(claim, shown[claim.source - 1]) for claim in (one, other))
             difference = differ(first, second, retrieval.terms)
@@ -160,9 +160,7 @@ def _comparable(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(
         (unit.start, unit.end)
         for unit in split_units(text)
-        if unit.kind not in ("code", "heading")
-        and unit.end - unit.start <= LONGEST
-        and not gives_orders(text[unit.start : unit.end])
+        if unit.kind not in ("code", "heading") and unit.end - unit.start <= LONGEST
     )
 
 

@@ -176,6 +176,8 @@ def _codes(text: str) -> Iterator[Fact]:
 
 
 def _is_code(token: str) -> bool:
+    if token.isalpha() and (token.islower() or token[1:].islower()):
+        return False  # a plain word, as nearly all are
     if _WITH_ENDING.fullmatch(token):
         return False
     if any(c.isdigit() for c in token) and any(c.isalpha() for c in token):
