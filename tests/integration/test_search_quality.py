@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.answer.evidence import gather
-from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.evaluation.metrics import first_rank, recall_at
-from pipeline.ingest.build import build_index
 from pipeline.retrieval.search import retrieve
-from pipeline.settings import IndexSettings, SearchSettings
+from pipeline.settings import SearchSettings
 from pipeline.types import Query
 
 pytestmark = pytest.mark.models
@@ -19,10 +17,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def ask(models_folder):
+def ask(handbook):
     """Questions to what was found, over the handbook."""
-    embedder = OnnxEmbedder(models_folder / "multilingual-e5-small", threads=2)
-    index = build_index(ROOT / "knowledge_base", embedder, IndexSettings()).index
+    index, embedder = handbook
 
     def search(question, **changes):
         return retrieve(Query(question, question, **changes), index, embedder, SearchSettings())
