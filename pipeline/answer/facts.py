@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.answer.numerals import counting_values, last_values, number_keys, ordinal_values
-from pipeline.text.normalise import fold
+from pipeline.text.normalise import DASHES, LOOKALIKES, fold
 from pipeline.text.stems import keyword_terms
 
 __all__ = ["Fact", "FactSource", "find_facts"]
@@ -71,8 +71,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WITH_ENDING = re.compile(r"(\d+(?:[.,]\d+)?)[-\u2010-\u2015]?[a-zа-яё%°]{1,4}", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-zа-яё][A-ZА-ЯЁ]")
 _DOTTED_NAME = re.compile(r"[A-Za-z_][\w\-]*(?:\.[A-Za-z_][\w\-]*)+")
-_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
-_LOOKALIKES = str.maketrans("abekmhopctyx", "авекмнорстух")
 
 
 def find_facts(text: str) -> list[Fact]:
@@ -246,7 +244,7 @@ def _overlaps(fact: Fact, taken: list[Fact]) -> bool:
 
 def _code_form(text: str) -> str:
     """Lower case, one kind of dash, Latin look-alikes as Cyrillic, single spaces."""
-    return " ".join(fold(text).translate(_DASHES).translate(_LOOKALIKES).split())
+    return " ".join(fold(text).translate(DASHES).translate(LOOKALIKES).split())
 
 
 def _stands_in(key: str, text: str) -> bool:

@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["clean_question", "clean_text", "fold"]
+__all__ = ["DASHES", "LOOKALIKES", "clean_question", "clean_text", "fold"]
+
+DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+"""For ``str.translate``: every kind of dash as the plain one."""
+
+LOOKALIKES = str.maketrans("abekmhopctyx", "авекмнорстух")
+"""For ``str.translate``: lower-case Latin letters that look like Cyrillic ones as those: «1C» and «1С» are
+typed alike and must match."""
 
 _LINE_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 # Zero-width space, word joiner, soft hyphen, BOM and bidirectional marks are invisible and split

@@ -12,11 +12,10 @@ import threading
 from functools import cache, lru_cache
 from typing import Any
 
-from pipeline.text.normalise import fold
+from pipeline.text.normalise import DASHES, LOOKALIKES, fold
 
 __all__ = ["keyword_terms"]
 
-_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # A run of letters and digits, held together by single inner dots, dashes, underscores and the like.
 _TOKEN = re.compile(r"[^\W_]+(?:[.,_\-‐‑‒−/+'’][^\W_]+)*(?:\+\+|#)?|(?<!_)_++[^\W_]+(?:_+[^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
@@ -28,8 +27,6 @@ _CAMEL = re.compile(
 _THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]*\d)")
 _CODE_WORD = re.compile(r"[A-ZА-ЯЁ]{2,8}")
 _CYRILLIC = re.compile("[а-я]")
-# Latin letters that look like Cyrillic ones: «1C» and «1С» are typed alike and must match.
-_LOOKALIKES = str.maketrans("abekmhopctyx", "авекмнорстух")
 _LOOKALIKE_CODE = re.compile(r"(?=.*\d)(?=.*[a-z])[\dabekmhopctyx]+")
 _SEPARATORS = re.compile(r"[.\-/+'’](?=[^\W_])")
 _MAX_TERM = 64
@@ -57,7 +54,7 @@ def keyword_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=_CACHE_WORDS)
 def _terms_of(token: str) -> tuple[str, ...]:
-    token = token.translate(_DASHES)
+    token = token.translate(DASHES)
     folded = fold(token)
     if folded.isdigit() or len(folded) > _MAX_TERM * 4:
         return (folded[:_MAX_TERM],)
@@ -81,7 +78,7 @@ def _terms_of(token: str) -> tuple[str, ...]:
 def _terms_of_piece(piece: str) -> tuple[str, ...]:
     folded = fold(piece)
     if _LOOKALIKE_CODE.fullmatch(folded):
-        piece = folded = folded.translate(_LOOKALIKES)
+        piece = folded = folded.translate(LOOKALIKES)
     if piece.isdigit():
         return (folded,)
     parts = _CAMEL.findall(piece)
