@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,10 +15,11 @@ from corpus import Subject
 from measures import Measured
 from protocol import Side
 
-__all__ = ["Paths", "Plan", "answering", "indexing", "searching", "starting"]
+__all__ = ["Paths", "Plan", "answering", "indexing", "searching", "searching_many", "starting"]
 
 _HERE = Path(__file__).resolve().parent
 _WARM_UPS = 3
+_ALL_TOKENS = 230_000
 _WARM_UP_QUESTION = "Как начать работу с программой?"
 _WARM_UP_TEXT = "Чтобы начать работу, откройте программу и войдите под своим именем."
 
@@ -66,12 +69,25 @@ class Plan:
 
 
 @contextmanager
-def _naive(paths: Paths, *, generator: bool = False, index: Path | None = None) -> Iterator[Side]:
+def _naive(
+    paths: Paths, *, generator: bool = False, extra_buffers: bool = True, index: Path | None = None
+) -> Iterator[Side]:
     arguments = ["--folder", str(paths.work / "naive"), "--tokenizer", str(paths.tokenizer)]
     arguments += ["--index", str(index or paths.work / "naive_slice.json")]
     if generator:
         arguments += ["--generator", str(paths.generator)]
+        arguments += [] if extra_buffers else ["--no-extra-buffers"]
     yield from _running(Side(_HERE / "naive.py", arguments))
+
+
+def defaults_run(paths: Paths) -> bool:
+    """Whether llama-cpp-python's defaults survive on this processor; some with AMX they crash.
+
+    See https://github.com/ggml-org/llama.cpp/pull/26954.
+    """
+    command = [sys.executable, str(_HERE / "naive.py"), "--probe", "--generator", str(paths.generator)]
+    command += ["--folder", str(paths.work / "naive"), "--tokenizer", str(paths.tokenizer)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @contextmanager
@@ -152,9 +168,26 @@ def searching(
     return rows, difference
 
 
+def searching_many(home: Path, models: Path, questions: list[str], searches: int) -> list[Measured]:
+    """Search in the large made-up index of ``large.py``; the plain pipeline has no answer to that size."""
+    side = Side(_HERE / "ours.py", ["--home", str(home), "--models", str(models), "--profile", "search"])
+    for running in _running(side):
+        running.call("load")
+        for question in questions[:_WARM_UPS]:
+            running.call("search", question=question)
+        asked = questions[_WARM_UPS : _WARM_UPS + searches]
+        told = [running.call("search", question=question) for question in asked]
+    times, memory = [one["seconds"] for one in told], [told[-1]["private_mb"]]
+    return [
+        Measured("search_many", "search in 100,000 passages, p50", [], times, 0, 0.040),
+        Measured("memory_many", "memory of that, files left out", [], memory, 0, 1000, unit="MB"),
+    ]
+
+
 def indexing(paths: Paths, plan: Plan) -> list[Measured]:
     """Slices of the texts, ours first because it cuts the passages that both sides embed."""
     naive_s, ours_s, tokens = [], [], 0
+    scaled: dict[str, list[float]] = {"n": [], "o": []}
     with (
         _naive(paths) as naive,
         _ours(paths, paths.sentences, "--profile", "search") as ours,
@@ -168,15 +201,17 @@ def indexing(paths: Paths, plan: Plan) -> list[Measured]:
             naive_s.append(naive.call("index", chunks=passages)["seconds"])
             ours_s.append(made["seconds"])
             tokens += made["tokens"]
+            scaled["n"].append(naive_s[-1] / made["tokens"] * _ALL_TOKENS)
+            scaled["o"].append(ours_s[-1] / made["tokens"] * _ALL_TOKENS)
         changed = []
         for number in range(2):
             file = paths.sentences / "knowledge_base" / f"{number:04d}.txt"
             file.write_text(f"Изменено {number}. {_WARM_UP_TEXT}\n", encoding="utf-8")
             changed.append(ours.call("index", home=str(paths.sentences), rebuild=False)["seconds"])
         memory = [naive.peak_mb], [ours.peak_mb]
-    remark = f"{tokens} tokens in {len(ours_s)} slices"
+    remark = f"scaled up from {tokens:,} tokens in {len(ours_s)} slices"
     return [
-        Measured("index", "index", naive_s, ours_s, 5, remark=remark),
+        Measured("index", "index of 230,000 tokens", scaled["n"], scaled["o"], 5, 55, remark=remark),
         Measured("reindex", "index again after 1 file of 500", [], changed, 0, 2.0),
         Measured("memory_index", "peak memory, indexing", *memory, unit="MB"),
     ]
@@ -202,7 +237,7 @@ def chosen_subjects(
 def answering(
     paths: Paths, plan: Plan, subjects: list[Subject]
 ) -> tuple[list[Measured], list[dict[str, object]]]:
-    """Generated answers from the same two sources, then a second question to the same source.
+    """Generated answers from the same two sources, then a second question to each, others in between.
 
     Returns:
         The figures, and all the answers.
@@ -211,16 +246,19 @@ def answering(
     first: dict[str, list[float]] = {name: [] for name in ("n", "o", "n2", "o2")}
     whole: dict[str, list[float]] = {name: [] for name in first}
     told: list[dict[str, object]] = []
+    survives = defaults_run(paths)
     with (
-        _naive(paths, generator=True) as naive,
+        _naive(paths, generator=True, extra_buffers=survives) as naive,
         _ours(paths, paths.subjects, "--chunk-tokens", "480") as ours,
     ):
         ours.call("load", generator=True)
         ours.call("answer", question=_WARM_UP_QUESTION)
         ours.call("settle")
         naive.call("answer", question=_WARM_UP_QUESTION, passages=[_WARM_UP_TEXT])
-        for subject, sources in chosen:
-            for again, (question, passages) in enumerate(zip(subject.questions, sources, strict=False)):
+        # All first questions, then all second ones: at once, the plain pipeline would have the source too.
+        for again in (0, 1):
+            for subject, sources in chosen:
+                question, passages = subject.questions[again], sources[again]
                 mine = ours.call("answer", question=question)
                 ours.call("settle")
                 theirs = naive.call("answer", question=question, passages=passages)
@@ -231,8 +269,10 @@ def answering(
                     first[name + "2" * again].append(side["first_token"])
                     whole[name + "2" * again].append(side["seconds"])
         memory = [naive.peak_mb], [ours.peak_mb]
+    remark = "" if survives else "plain without llama.cpp's AMX default, which crashes here"
+    title = "first token, 2 sources of 450 tokens"
     rows = [
-        Measured("first_token", "first token, 2 sources of 450 tokens", first["n"], first["o"], 4, 2.5),
+        Measured("first_token", title, first["n"], first["o"], 4, 2.5, remark=remark),
         Measured("answer", "whole answer", whole["n"], whole["o"], 3, 5.0),
         Measured("first_token_again", "first token, same source again", first["n2"], first["o2"], 10, 0.8),
         Measured("answer_again", "whole answer, same source again", whole["n2"], whole["o2"]),

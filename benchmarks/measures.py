@@ -7,8 +7,9 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Measured", "percentile", "recorded", "regressions", "table"]
+__all__ = ["Measured", "as_markdown", "from_json", "percentile", "recorded", "regressions", "table"]
 
 _SLOWER = 0.9
 
@@ -50,10 +51,25 @@ class Measured:
         naive, ours = self.pair
         return None if naive is None or not ours else naive / ours
 
+    @property
+    def verdict(self) -> str:
+        """Whether the targets are reached: the ratio first, then the guide for a quiet machine of 2 cores."""
+        words = []
+        if self.target and self.ratio is not None:
+            words.append("reached" if self.ratio >= self.target else "missed")
+        if self.limit:
+            words.append("within the guide" if self.pair[1] <= self.limit else "over the guide")
+        return ", ".join(words)
+
     def as_json(self) -> dict[str, object]:
         """Everything, for the results file."""
         naive, ours = self.pair
         return {**asdict(self), "naive_figure": naive, "ours_figure": ours, "ratio": self.ratio}
+
+
+def from_json(stored: Mapping[str, Any]) -> Measured:
+    """A stage as `Measured.as_json` wrote it."""
+    return Measured(**{name: stored[name] for name in Measured.__dataclass_fields__})
 
 
 def percentile(values: Sequence[float], part: float) -> float:
@@ -66,16 +82,35 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 def table(rows: Iterable[Measured]) -> str:
     """The figures as lines of text."""
-    lines = [f"{'':44} {'naive':>10} {'ours':>10} {'ratio':>8} {'target':>8} {'guide':>9}  rounds"]
+    lines = [f"{'':44} {'naive':>10} {'ours':>10} {'ratio':>8} {'target':>8} {'guide':>9}  rounds  verdict"]
     for row in rows:
         naive, ours = row.pair
+        rounds = f"{len(row.naive)}/{len(row.ours)}"
         lines.append(
             f"{row.title:44} {_figure(naive, row.unit):>10} {_figure(ours, row.unit):>10} "
             f"{'' if row.ratio is None else f'{row.ratio:.1f}x':>8} "
             f"{f'{row.target:g}x' if row.target else '':>8} "
-            f"{_figure(row.limit or None, row.unit):>9}  {len(row.naive)}/{len(row.ours)}"
-            + (f"  {row.remark}" if row.remark else "")
+            f"{_figure(row.limit or None, row.unit):>9}  {rounds:<6}  {row.verdict}"
+            + (f" ({row.remark})" if row.remark else "")
         )
+    return "\n".join(lines)
+
+
+def as_markdown(rows: Iterable[Measured]) -> str:
+    """The figures as a table for the documentation."""
+    lines = ["| what | plain | Otvet | ratio | target | guide | verdict |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        naive, ours = row.pair
+        cells = (
+            row.title + (f" ({row.remark})" if row.remark else ""),
+            _figure(naive, row.unit) or "–",
+            _figure(ours, row.unit),
+            "–" if row.ratio is None else f"{row.ratio:.1f}×",
+            f"≥ {row.target:g}×" if row.target else "–",
+            f"≤ {_figure(row.limit, row.unit)}" if row.limit else "–",
+            row.verdict or "–",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -42,9 +42,7 @@ class Naive:
         if self._index_path.is_file():
             self.load()
         if generator is not None:
-            from llama_cpp import Llama
-
-            self._llm = Llama(model_path=str(generator), n_ctx=4096, verbose=False)
+            self._llm = default_llama(generator)
 
     def load(self) -> dict[str, Any]:
         """Read the JSON index."""
@@ -97,6 +95,27 @@ class Naive:
         return {"first_token": first, "seconds": time.perf_counter() - started, "text": text}
 
 
+def default_llama(generator: Path) -> Any:  # noqa: ANN401 - the library has no types
+    """The language model with llama-cpp-python's defaults."""
+    from llama_cpp import Llama
+
+    return Llama(model_path=str(generator), n_ctx=4096, verbose=False)
+
+
+def without_extra_buffers() -> None:
+    """Take the one default away that crashes on some processors with AMX; `Llama` has no argument for it."""
+    from llama_cpp import llama_cpp
+
+    default = llama_cpp.llama_model_default_params
+
+    def plain() -> Any:  # noqa: ANN401
+        params = default()
+        params.use_extra_bufts = False
+        return params
+
+    llama_cpp.llama_model_default_params = plain
+
+
 def random_models(folder: Path, tokenizer_file: Path) -> tuple[Path, Path]:
     """Folders of an encoder and a cross-encoder of XLM-R-base size with random weights."""
     import torch
@@ -136,7 +155,14 @@ def main() -> None:
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--generator", type=Path)
     parser.add_argument("--index", type=Path)
+    parser.add_argument("--no-extra-buffers", action="store_true")
+    parser.add_argument("--probe", action="store_true", help="only see whether the defaults run at all")
     options = parser.parse_args()
+    if options.probe:
+        default_llama(options.generator).create_completion("Вопрос", max_tokens=1)
+        return
+    if options.no_extra_buffers:
+        without_extra_buffers()
     options.folder.mkdir(parents=True, exist_ok=True)
     index = options.index or options.folder / "naive_index.json"
     naive = Naive(options.folder, options.tokenizer, options.generator, index)

@@ -1,8 +1,10 @@
 """The plain pipeline and ours in one run, alternating, on the same texts and questions.
 
-``python benchmarks/run.py`` (about 20 minutes on two quiet cores), ``--quick`` (under 5). Prints the
-ratio of medians of every stage, writes everything to ``benchmarks/results/`` and names the stages that
-fell by more than a tenth against ``benchmarks/recorded.json``; ``--record`` writes that file anew.
+``python benchmarks/run.py`` (about a quarter of an hour on two quiet cores), ``--quick`` (under 5 minutes).
+Prints the ratio of medians of every stage beside its target, writes everything to ``benchmarks/results/``
+and names the stages that fell by more than a tenth against ``benchmarks/recorded.json``; ``--record`` writes
+that file and the pages made of it anew. A stage is written down as soon as it is done: ``--resume`` goes on
+from there.
 Seconds of different runs or machines are never compared, ratios are. The first run also makes the random
 models, a few minutes and 4 GB in ``benchmarks/results/work``.
 """
@@ -13,15 +15,20 @@ import argparse
 import json
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import corpus
-from bench import Paths, Plan, answering, indexing, searching, starting
-from measures import Measured, recorded, regressions, table
+from bench import Paths, Plan, answering, indexing, searching, searching_many, starting
+from measures import Measured, from_json, recorded, regressions, table
+from report import write_pages
 from synthetic import store
 
 from pipeline import bootstrap
@@ -36,10 +43,10 @@ _RESULTS = _HERE / "results"
 _CHUNKS = 2000
 _SUBJECT_TOKENS = 450
 _FILES = 500
-_STAGES = ("start", "search", "index", "answer")
+_STAGES = ("start", "search", "index", "answer", "large")
 
-QUICK = Plan(starts=2, searches=40, reranks=8, slices=2, index_tokens=6000, subjects=1)
-FULL = Plan(starts=5, searches=200, reranks=30, slices=4, index_tokens=48_000, subjects=6)
+QUICK = Plan(starts=2, searches=40, reranks=8, slices=2, index_tokens=6000, subjects=2)
+FULL = Plan(starts=5, searches=200, reranks=30, slices=4, index_tokens=24_000, subjects=6)
 
 RANDOM = """\
 Random weights: both models of the plain pipeline (e5-base and the cross-encoder, XLM-R base size), and our
@@ -49,42 +56,73 @@ The 2,000 passages of the searches have random vectors and real words."""
 
 
 def main() -> None:
-    """Prepare, measure, report."""
+    """Prepare, measure, report; exit code 1 when a stage failed."""
     options = _options()
+    mode = "quick" if options.quick else "full"
     plan = QUICK if options.quick else FULL
     if options.index_tokens:
-        plan = Plan(**{**_fields(plan), "index_tokens": options.index_tokens})
-    started = time.perf_counter()
-    paths, subjects = prepare(options.data, options.work, options.models, plan)
-    prepared = time.perf_counter()
-    rows, extra = measure(paths, plan, options.data, subjects, options.stages)
-    print(_machine() + "\n" + RANDOM + "\n\n" + table(rows))
-    print(f"\nprepared in {prepared - started:.0f} s, measured in {time.perf_counter() - prepared:.0f} s")
-    mode = "quick" if options.quick else "full"
+        plan = replace(plan, index_tokens=options.index_tokens)
+    done = _RESULTS / f"stages-{mode}"
+    if not options.resume:
+        shutil.rmtree(done, ignore_errors=True)
+    waiting = [stage for stage in options.stages if not (done / f"{stage}.json").is_file()]
+    failed = measure(waiting, done, plan, options) if waiting else []
+    stored = [
+        json.loads((done / f"{s}.json").read_text("utf-8")) for s in _STAGES if (done / f"{s}.json").is_file()
+    ]
+    rows = [from_json(row) for stage in stored for row in stage["rows"]]
+    print("\n".join(("", _machine(), RANDOM, "", table(rows), "")))
     for line in regressions(rows, recorded(_RECORDED, mode)):
         print(f"SLOWER by more than a tenth: {line}")
-    _write(rows, extra, mode, record=options.record)
+    _write(rows, {stage["stage"]: stage["extra"] for stage in stored}, mode, record=options.record)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}; the same command with --resume goes on")
 
 
-def measure(
-    paths: Paths, plan: Plan, data: Path, subjects: list[corpus.Subject], stages: list[str]
-) -> tuple[list[Measured], dict[str, object]]:
-    """Run the stages asked for."""
-    rows: list[Measured] = []
-    extra: dict[str, object] = {}
-    questions = corpus.questions(data)
-    if "start" in stages:
-        rows += starting(paths, plan)
-    if "search" in stages:
-        passages = [text for name, text in corpus.texts(data) if name.startswith("ru_")]
-        found, extra["cross_encoder_difference"] = searching(paths, plan, questions, passages)
-        rows += found
-    if "index" in stages:
-        rows += indexing(paths, plan)
-    if "answer" in stages:
-        found, extra["answers"] = answering(paths, plan, subjects)
-        rows += found
-    return rows, extra
+def measure(stages: list[str], done: Path, plan: Plan, options: argparse.Namespace) -> list[str]:
+    """Run stages, write each down; returns those that failed."""
+    done.mkdir(parents=True, exist_ok=True)
+    _tell("preparing")
+    paths, subjects = prepare(options.data, options.work, options.models, plan)
+    failed = []
+    for stage in stages:
+        started = time.perf_counter()
+        _tell(stage)
+        try:
+            rows, extra = run_stage(stage, paths, plan, subjects, options)
+        except Exception:  # noqa: BLE001 - told, and made up for by --resume; the other stages still count
+            traceback.print_exc()
+            failed.append(stage)
+            continue
+        seconds = round(time.perf_counter() - started, 1)
+        content = {
+            "stage": stage,
+            "seconds": seconds,
+            "rows": [row.as_json() for row in rows],
+            "extra": extra,
+        }
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        (done / f"{stage}.json").write_text(text + "\n", encoding="utf-8")
+        print(table(rows), flush=True)
+    return failed
+
+
+def run_stage(
+    stage: str, paths: Paths, plan: Plan, subjects: list[corpus.Subject], options: argparse.Namespace
+) -> tuple[list[Measured], object]:
+    """The figures of one stage, and what else is worth keeping of it."""
+    if stage == "start":
+        return starting(paths, plan), None
+    if stage == "search":
+        passages = [text for name, text in corpus.texts(options.data) if name.startswith("ru_")]
+        found, difference = searching(paths, plan, corpus.questions(options.data), passages)
+        return found, {"cross_encoder_difference": difference}
+    if stage == "index":
+        return indexing(paths, plan), None
+    if stage == "answer":
+        return answering(paths, plan, subjects)
+    questions = json.loads((options.large / "questions.json").read_text(encoding="utf-8"))
+    return searching_many(options.large, options.models, questions, plan.searches), None
 
 
 def prepare(data: Path, work: Path, models: Path, plan: Plan) -> tuple[Paths, list[corpus.Subject]]:
@@ -122,7 +160,7 @@ def prepare(data: Path, work: Path, models: Path, plan: Plan) -> tuple[Paths, li
     return paths, subjects
 
 
-def _write_naive_index(chunks: tuple[Chunk, ...], file: Path) -> None:
+def _write_naive_index(chunks: Sequence[Chunk], file: Path) -> None:
     import numpy as np
 
     rng = np.random.default_rng(11)
@@ -150,26 +188,30 @@ def _write(rows: list[Measured], extra: dict[str, object], mode: str, *, record:
         "machine": _machine(),
         "random_weights": RANDOM,
         "stages": [row.as_json() for row in rows],
-        **extra,
+        "extra": extra,
     }
     file.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     print(f"written: {file}")
     if record:
         kept = json.loads(_RECORDED.read_text(encoding="utf-8")) if _RECORDED.is_file() else {}
         ratios = {row.stage: round(row.ratio, 2) for row in rows if row.ratio is not None}
+        figures = {row.stage: row.as_json() for row in rows}
         kept[mode] = {
             "machine": _machine(),
+            "measured": time.strftime("%Y-%m-%d"),
             "ratios": {**kept.get(mode, {}).get("ratios", {}), **ratios},
+            "stages": {**kept.get(mode, {}).get("stages", {}), **figures},
         }
         _RECORDED.write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_pages(_RECORDED)
 
 
 def _machine() -> str:
     return f"{physical_cores()} cores, {' '.join(cpu_features())}, Python {platform.python_version()}"
 
 
-def _fields(plan: Plan) -> dict[str, int]:
-    return {name: getattr(plan, name) for name in Plan.__dataclass_fields__}
+def _tell(what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
 
 
 def _options() -> argparse.Namespace:
@@ -181,14 +223,21 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--index-tokens", type=int, help="tokens to index in all; 230000 takes a quarter hour"
     )
-    parser.add_argument("--stages", nargs="+", choices=_STAGES, default=list(_STAGES))
+    parser.add_argument("--stages", nargs="+", choices=_STAGES, help="by default all that can be run")
+    parser.add_argument("--resume", action="store_true", help="keep the stages that were finished")
+    parser.add_argument(
+        "--large", type=Path, default=_RESULTS / "large" / "100000", help="home made by large.py, if there"
+    )
     parser.add_argument("--work", type=Path, default=_RESULTS / "work")
     parser.add_argument("--models", type=Path, default=load_settings().settings.models)
     parser.add_argument("--record", action="store_true", help="keep the ratios as those to compare with")
     options = parser.parse_args()
     if not (options.data / "xquad").is_dir():
         parser.error(f"{options.data}: no folder kb_bsl and xquad here")
-    options.work = options.work.resolve()
+    options.work, options.large = options.work.resolve(), options.large.resolve()
+    if not options.stages:
+        ready = (options.large / "questions.json").is_file()
+        options.stages = [stage for stage in _STAGES if stage != "large" or ready]
     return options
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.answer.prompt import fixed_messages
 from pipeline.calibrate import in_force
@@ -18,6 +18,7 @@ from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
 from pipeline.models.layout import gguf_file, installed, locate
 from pipeline.models.profiles import ProfileModels, resolve_profile
+from pipeline.models.tuned import TunedGenerator, read_tuning
 from pipeline.ports import Embedder, Generator, Progress, Reranker, Service
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
@@ -45,6 +46,7 @@ __all__ = [
     "index_is_current",
     "index_status",
     "models_in_force",
+    "tuned_generator",
 ]
 
 
@@ -66,8 +68,9 @@ def create_embedder(settings: Settings) -> Embedder:
         ModelMissingError: It is not installed.
         ExtraMissingError: It needs the extra ``torch``.
     """
-    folder = locate(settings.models, models_in_force(settings).embedder)
-    threads = settings.embedder_threads or physical_cores()
+    name = models_in_force(settings).embedder
+    folder = locate(settings.models, name)
+    threads = settings.embedder_threads or _tuned_threads(settings, name) or physical_cores()
     if _has_onnx(folder):
         from pipeline.embedders.onnx import OnnxEmbedder
 
@@ -120,15 +123,30 @@ def create_generator(settings: Settings) -> Callable[[], Generator] | None:
         return None
 
     def load() -> Generator:
-        from pipeline.generators.llama_cpp import LlamaCppGenerator
+        from pipeline.generators.llama_cpp import EngineOptions, LlamaCppGenerator
 
+        file = gguf_file(locate(settings.models, name))
+        tuned = tuned_generator(settings, name, file)
         return LlamaCppGenerator(
-            gguf_file(locate(settings.models, name)),
+            file,
             context_tokens=settings.generator.context_tokens,
-            threads=settings.generator.threads or physical_cores(),
+            threads=settings.generator.threads or (tuned.threads if tuned else physical_cores()),
+            options=EngineOptions(**dict[str, Any](tuned.options)) if tuned else None,
+            kv_bytes=settings.generator.kv_memory_mb << 20,
         )
 
     return load
+
+
+def tuned_generator(settings: Settings, name: str, file: Path) -> TunedGenerator | None:
+    """What ``otvet tune`` measured of this very file on this processor with this engine, if it did."""
+    from pipeline.generators.trial import engine_version
+
+    tuning = read_tuning(settings.models)
+    tuned = tuning.generator if tuning else None
+    if tuned is None or (tuned.model, tuned.engine) != (name, engine_version()):
+        return None
+    return tuned if tuned.size == file.stat().st_size else None
 
 
 def create_service(settings: Settings) -> QAService:
@@ -224,6 +242,12 @@ def index_is_current(settings: Settings, embedder: Embedder) -> bool:
     from pipeline import indexing
 
     return indexing.index_is_current(settings, embedder)
+
+
+def _tuned_threads(settings: Settings, embedder: str) -> int:
+    tuning = read_tuning(settings.models)
+    tuned = tuning.encoder if tuning else None
+    return tuned.threads if tuned is not None and tuned.model == embedder else 0
 
 
 def _has_onnx(folder: Path) -> bool:

@@ -21,6 +21,7 @@ from pipeline.health.refusal import check_refusal
 from pipeline.health.stored import check_stored
 from pipeline.models.catalog import Catalog
 from pipeline.models.layout import installed
+from pipeline.models.tuned import read_tuning
 from pipeline.ports import Progress
 from pipeline.settings import Loaded, Settings
 from pipeline.stores import json_store
@@ -58,6 +59,7 @@ def diagnose(
         ("memory", _machine),
         ("packages", _packages),
         ("profile", _models),
+        ("tuning", _tuning),
         ("disk", _space),
         ("knowledge_base", lambda settings, _: _knowledge_base(settings, say)),
         ("index", index),
@@ -130,6 +132,26 @@ def _models(settings: Settings, say: _Say) -> list[Finding]:
             )
         )
     return findings
+
+
+def _tuning(settings: Settings, say: _Say) -> list[Finding]:
+    tuning = read_tuning(settings.models)
+    findings = []
+    if tuning is not None and (tuned := tuning.generator) is not None:
+        options = ", ".join(f"{name}={value}" for name, value in sorted(tuned.options.items()))
+        shown = {
+            "model": tuned.model,
+            "threads": tuned.threads,
+            "options": options,
+            "gain": f"{tuned.gain:.2f}",
+        }
+        detail = say("tuning_generator", **shown, measured=tuning.measured)
+        findings.append(Finding(say("tuning"), "ok", detail))
+    if tuning is not None and (encoder := tuning.encoder) is not None:
+        shown = {"model": encoder.model, "threads": encoder.threads}
+        detail = say("tuning_encoder", **shown, measured=tuning.measured)
+        findings.append(Finding(say("tuning"), "ok", detail))
+    return findings or [Finding(say("tuning"), "ok", say("tuning_none"), "otvet tune")]
 
 
 def _space(settings: Settings, say: _Say) -> list[Finding]:

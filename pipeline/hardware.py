@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["Memory", "cpu_features", "memory", "physical_cores", "resident_bytes"]
+__all__ = ["Memory", "cpu_features", "memory", "physical_cores", "processor", "resident_bytes"]
 
 _TELLING_FEATURES = (
     "avx2",
@@ -37,6 +39,15 @@ def physical_cores() -> int:
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(psutil.cpu_count(logical=False) or usable, usable))
+
+
+def processor() -> str:
+    """Name of the processor and how much of it this process may use: what measured speeds hold for."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text(encoding="utf-8", errors="replace").splitlines() if told.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    name = next(names, "") or platform.processor() or "?"
+    return f"{platform.system()} {platform.machine()}, {name}, {physical_cores()}/{os.cpu_count()}"
 
 
 def memory() -> Memory:

@@ -111,10 +111,15 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """One message of a prompt.
+
+    ``lasting``: so many of its first characters, and all messages before it, are likely to begin other
+    prompts too; an engine may keep what it made of them.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    lasting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

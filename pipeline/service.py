@@ -17,6 +17,7 @@ from pipeline.answer.contradictions import Contradiction, contradictions, with_c
 from pipeline.answer.dates import Dating
 from pipeline.answer.evidence import gather
 from pipeline.answer.extractive import extractive_answer
+from pipeline.answer.lasting import first_source_lasts, sources_last
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
 from pipeline.answer.quotation import with_quotation
 from pipeline.clock import Clock
@@ -415,8 +416,9 @@ class QAService:
 
     def _submit(self, worker: GeneratorWorker, prompt: Prompt, turn: _Turn) -> Generation:
         chosen = self._settings.generator
+        lasting = first_source_lasts if turn.request.prompt is None else sources_last
         return worker.submit(
-            prompt.messages,
+            lasting(prompt.messages),
             Sampling(max_tokens=chosen.answer_tokens, temperature=chosen.temperature),
             client=turn.request.client,
             cancelled=turn.cancelled,

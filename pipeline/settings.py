@@ -101,7 +101,10 @@ class GeneratorSettings(_Section):
     context_tokens: int = Field(4096, ge=512, le=32768, description="prompt and answer together")
     answer_tokens: int = Field(256, ge=16, le=2048, description="tokens of an answer at most")
     temperature: float = Field(0.0, ge=0, le=2, description="0: the same answer every time")
-    threads: int = Field(0, ge=0, le=256, description="0: one a physical core")
+    threads: int = Field(0, ge=0, le=256, description="0: what otvet tune found, else one a physical core")
+    kv_memory_mb: int = Field(
+        96, ge=0, le=8192, description="memory for what the model made of hot sources, 28 KB a token"
+    )
 
 
 class Settings(_Section):

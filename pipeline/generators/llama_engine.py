@@ -8,14 +8,11 @@ a conversation is, is known to ``llama_cpp`` next door.
 from __future__ import annotations
 
 import ctypes
-import logging
 import os
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import GeneratorError, ModelDamagedError, ModelMissingError
+from pipeline.generators.engine_options import EngineOptions
+from pipeline.generators.llama_library import (
+    PARKED_SEQUENCE,
+    WORKING_SEQUENCE,
+    StopFlag,
+    context_params,
+    last_complaint,
+    library,
+    model_params,
+)
 from pipeline.messages import Phrase
 
 __all__ = ["EngineOptions", "LlamaEngine"]
 
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """What decides speed and memory on a given CPU; none of it changes what a model knows.
-
-    Attributes:
-        repack: Let llama.cpp rearrange the weights at load. Costs memory and start-up time; wins on
-            some CPUs and loses a third of the prompt speed on others.
-        flash_attention: Use the fused attention kernel.
-        use_mmap: Map the file instead of reading it; pages are shared and loaded on first use.
-        n_batch: Prompt tokens a call; also how often a long prompt notices that it was cancelled.
-        n_ubatch: Tokens computed at once, at most ``n_batch``.
-    """
-
-    repack: bool = False
-    flash_attention: bool = True
-    use_mmap: bool = True
-    n_batch: int = 256
-    n_ubatch: int = 256
+_ABORTED = 2
 
 
 class LlamaEngine:
@@ -69,17 +56,19 @@ class LlamaEngine:
     def __init__(self, path: Path, context_tokens: int, threads: int, options: EngineOptions) -> None:
         if not path.is_file():
             raise ModelMissingError(model=path.name)
-        self._api = api = _library()
-        self._model = api.llama_model_load_from_file(os.fsencode(path), _model_params(api, options))
+        self._api = api = library()
+        self._model = api.llama_model_load_from_file(os.fsencode(path), model_params(api, options))
         if not self._model:
-            reason = Phrase("generator_unloadable", {"detail": _last_complaint()})
+            reason = Phrase("generator_unloadable", {"detail": last_complaint()})
             raise ModelDamagedError(path=str(path), reason=reason)
         self._context = api.llama_init_from_model(
-            self._model, _context_params(api, context_tokens, threads, options)
+            self._model, context_params(api, context_tokens, threads, options)
         )
         if not self._context:
             api.llama_model_free(self._model)
-            raise GeneratorError(reason=Phrase("generator_no_context", {"detail": _last_complaint()}))
+            raise GeneratorError(reason=Phrase("generator_no_context", {"detail": last_complaint()}))
+        self._stop = StopFlag(api)
+        self._stop.attach(api, self._context)
         self._free = weakref.finalize(self, _free, api, self._context, self._model)
         self._vocab = api.llama_model_get_vocab(self._model)
         self._memory = api.llama_get_memory(self._context)
@@ -87,6 +76,12 @@ class LlamaEngine:
         self.vocabulary_size = int(api.llama_vocab_n_tokens(self._vocab))
         self.context_tokens = int(api.llama_n_ctx(self._context))
         self.n_batch = options.n_batch
+        # What slides over its window, or sums everything up in one state, cannot be cut out of the middle.
+        self.can_park = not (
+            api.llama_model_n_swa(self._model)
+            or api.llama_model_is_recurrent(self._model)
+            or api.llama_model_is_hybrid(self._model)
+        )
 
     def close(self) -> None:
         """Free model and context; nothing else may be called afterwards."""
@@ -140,26 +135,70 @@ class LlamaEngine:
 
         Some architectures cannot forget a part: then all goes, and 0 is returned.
         """
-        if self._api.llama_memory_seq_rm(self._memory, 0, tokens, -1):
+        if self._api.llama_memory_seq_rm(self._memory, WORKING_SEQUENCE, tokens, -1):
             return tokens
         self._api.llama_memory_clear(self._memory, True)
         return 0
 
-    def evaluate(self, tokens: Sequence[int]) -> None:
+    def save(self, start: int, end: int) -> NDArray[np.uint8]:
+        """A copy of what the KV cache holds of the tokens from ``start`` up to ``end``; see ``restore``."""
+        api, context = self._api, self._context
+        api.llama_memory_seq_cp(self._memory, WORKING_SEQUENCE, PARKED_SEQUENCE, start, end)
+        state = np.empty(api.llama_state_seq_get_size(context, PARKED_SEQUENCE), np.uint8)
+        size = api.llama_state_seq_get_data(context, _bytes_of(state), state.nbytes, PARKED_SEQUENCE)
+        api.llama_memory_seq_rm(self._memory, PARKED_SEQUENCE, -1, -1)
+        return state[:size]
+
+    def restore(self, state: NDArray[np.uint8]) -> bool:
+        """Append what ``save`` copied; the cache must end where that begins. False when it does not fit."""
+        api, context = self._api, self._context
+        done = api.llama_state_seq_set_data(context, _bytes_of(state), state.nbytes, PARKED_SEQUENCE)
+        if done:
+            api.llama_memory_seq_cp(self._memory, PARKED_SEQUENCE, WORKING_SEQUENCE, -1, -1)
+        api.llama_memory_seq_rm(self._memory, PARKED_SEQUENCE, -1, -1)
+        return bool(done)
+
+    def interrupt(self) -> None:
+        """Have a running ``evaluate`` return at once. Callable from any thread, harmless when idle."""
+        self._stop.set()
+
+    def resume(self) -> None:
+        """Forget an ``interrupt``."""
+        self._stop.clear()
+
+    def evaluate(self, tokens: Sequence[int], *, every: bool = False) -> bool:
         """Append at most ``n_batch`` tokens to the sequence.
+
+        Args:
+            tokens: What follows.
+            every: Keep the scores after each of the tokens, for ``logits``, and not of the last one only.
+
+        Returns:
+            False when it was interrupted; some of the tokens may be in the sequence then, ``keep`` tells.
 
         Raises:
             GeneratorError: llama.cpp refused them.
         """
-        array = (ctypes.c_int32 * len(tokens))(*tokens)
-        code = self._api.llama_decode(self._context, self._api.llama_batch_get_one(array, len(tokens)))
+        count = len(tokens)
+        array = (ctypes.c_int32 * count)(*tokens)
+        batch = self._api.llama_batch_get_one(array, count)
+        if every:
+            batch.logits = (ctypes.c_int8 * count)(*[1] * count)
+        code = self._api.llama_decode(self._context, batch)
+        if code == _ABORTED:
+            return False
         if code != 0:
-            detail = _last_complaint()
+            detail = last_complaint()
             raise GeneratorError(reason=Phrase("generator_refused", {"code": code, "detail": detail}))
+        return True
 
-    def logits(self) -> NDArray[np.float32]:
-        """Scores of the next token after the last ``evaluate``: float32, shape (vocabulary,), a view."""
-        pointer = self._api.llama_get_logits_ith(self._context, -1)
+    def logits(self, place: int = -1) -> NDArray[np.float32]:
+        """Scores of the next token after the last ``evaluate``: float32, shape (vocabulary,), a view.
+
+        Args:
+            place: After which of its tokens; others than the last one only where ``every`` was asked for.
+        """
+        pointer = self._api.llama_get_logits_ith(self._context, place)
         return np.ctypeslib.as_array(pointer, shape=(self.vocabulary_size,))
 
     @contextmanager
@@ -189,56 +228,5 @@ def _free(api: Any, context: Any, model: Any) -> None:  # noqa: ANN401
     api.llama_model_free(model)
 
 
-def _model_params(api: Any, options: EngineOptions) -> Any:  # noqa: ANN401
-    params = api.llama_model_default_params()
-    params.use_extra_bufts = options.repack
-    params.load_mode = api.LLAMA_LOAD_MODE_MMAP if options.use_mmap else api.LLAMA_LOAD_MODE_NONE
-    params.n_gpu_layers = 0
-    return params
-
-
-def _context_params(api: Any, context_tokens: int, threads: int, options: EngineOptions) -> Any:  # noqa: ANN401
-    params = api.llama_context_default_params()
-    params.n_ctx = context_tokens
-    params.n_batch = options.n_batch
-    params.n_ubatch = min(options.n_ubatch, options.n_batch)
-    params.n_threads = params.n_threads_batch = threads
-    params.flash_attn_type = (
-        api.LLAMA_FLASH_ATTN_TYPE_ENABLED if options.flash_attention else api.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    )
-    return params
-
-
-@cache
-def _library() -> Any:  # noqa: ANN401
-    """The library, set up once for the process: backend started, log sent to ``logging``."""
-    import llama_cpp
-
-    llama_cpp.llama_log_set(_log_callback(llama_cpp), None)
-    llama_cpp.llama_backend_init()
-    return llama_cpp
-
-
-_complaints: list[str] = []
-
-
-def _last_complaint() -> str:
-    """The library's last error line, said once."""
-    return _complaints.pop() if _complaints else ""
-
-
-@cache
-def _log_callback(api: Any) -> Any:  # noqa: ANN401
-    # Kept by the cache for the life of the process: the library calls it until the very end.
-    # Its warnings are remarks on the model file that no user can act on; its errors come back as results.
-    levels = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.WARNING}
-
-    @api.llama_log_callback  # type: ignore[untyped-decorator]
-    def log(level: int, text: bytes, _data: object) -> None:
-        line = text.decode("utf-8", errors="replace").strip()
-        if level in (3, 4):  # a failed load says why in a warning as often as in an error
-            _complaints[:] = [line]
-        if line.strip("."):
-            logger.log(levels.get(level, logging.DEBUG), "%s", line)
-
-    return log
+def _bytes_of(state: NDArray[np.uint8]) -> Any:  # noqa: ANN401
+    return state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))

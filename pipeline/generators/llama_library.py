@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import os
 import sys
+import weakref
 from functools import cache
 from typing import Any
 
@@ -15,16 +15,11 @@ __all__ = ["StopFlag", "context_params", "last_complaint", "library", "model_par
 
 logger = logging.getLogger(__name__)
 
-SPINS = "1000"
-"""How often a thread of llama.cpp looks for its mates before it sleeps, where OpenMP is GNU's.
-
-The default of 300,000 is milliseconds, at each of the hundreds of meeting points of a token: with another
-busy process on the machine, the threads that wait take the cores from the one they wait for. Figures stand
-in docs/decisions/0013-busy-machine.md.
-"""
-
 WORKING_SEQUENCE, PARKED_SEQUENCE = 0, 1
 """The sequence that is written, and the one through which parts of it are saved and restored."""
+
+
+_stopped: weakref.WeakSet[StopFlag] = weakref.WeakSet()
 
 
 class StopFlag:
@@ -45,11 +40,13 @@ class StopFlag:
 
     def set(self) -> None:
         """Stop now."""
+        _stopped.add(self)
         self._text.value = b"1"
 
     def clear(self) -> None:
         """Go on from here."""
         self._text.value = b""
+        _stopped.discard(self)
 
 
 def model_params(api: Any, options: EngineOptions) -> Any:  # noqa: ANN401
@@ -79,8 +76,6 @@ def context_params(api: Any, context_tokens: int, threads: int, options: EngineO
 @cache
 def library() -> Any:  # noqa: ANN401
     """The library, set up once for the process: backend started, log sent to ``logging``."""
-    # Read when OpenMP's library is loaded, which this import does; the user's own value stays.
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     import llama_cpp
 
     llama_cpp.llama_log_set(_log_callback(llama_cpp), None)
@@ -105,6 +100,8 @@ def _log_callback(api: Any) -> Any:  # noqa: ANN401
     @api.llama_log_callback  # type: ignore[untyped-decorator]
     def log(level: int, text: bytes, _data: object) -> None:
         line = text.decode("utf-8", errors="replace").strip()
+        if _stopped:  # what was stopped on purpose is a failure to the library
+            level = 1
         if level in (3, 4):  # a failed load says why in a warning as often as in an error
             _complaints[:] = [line]
         if line.strip("."):

@@ -36,9 +36,9 @@ class PromptReader:
         self._steps: list[Step] = []
         self.tokens: list[int] = []
 
-    def knows(self, tokens: list[int]) -> bool:
-        """True when a prompt that begins so would have this beginning free."""
-        return common_prefix(self.tokens, tokens) == len(tokens) or tokens in self._hot
+    def holds(self, tokens: list[int]) -> bool:
+        """True while the KV cache begins with these tokens."""
+        return common_prefix(self.tokens, tokens) == len(tokens)
 
     def read(self, prompt: list[int], marks: Sequence[int], cancelled: Callable[[], bool]) -> int:
         """Bring the KV cache to the prompt; returns how many tokens needed not be read."""

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pipeline.errors import GeneratorError
 from pipeline.generators.engine_options import EngineOptions
 from pipeline.generators.llama_engine import LlamaEngine
 
-__all__ = ["ENGINE", "LIBRARY_DEFAULTS", "EngineChoice", "EngineTrial", "challengers", "engine_version"]
+__all__ = [
+    "ENGINE",
+    "LIBRARY_DEFAULTS",
+    "Amount",
+    "EngineChoice",
+    "EngineTrial",
+    "Run",
+    "challengers",
+    "engine_version",
+    "run_once",
+]
 
 ENGINE = "llama-cpp-python"
 
@@ -79,51 +93,107 @@ def challengers(champion: EngineChoice, cores: int, logical: int) -> list[Change
     ]
 
 
-class EngineTrial:
-    """Loads a model in a given way, lets it read and write a little, and frees it.
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens that a run reads and writes; 0 where the first run has to settle that."""
 
-    How much is settled by the first run, so that one takes about two seconds on any machine.
+    read: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run found: seconds a token, and how many tokens suit this machine."""
+
+    read_s: float
+    written_s: float
+    amount: Amount
+
+    @property
+    def answer_s(self) -> float:
+        """Seconds of a typical answer."""
+        return READ * self.read_s + WRITTEN * self.written_s
+
+
+class EngineTrial:
+    """Has a model read and write a little in a given way, each time in a process of its own.
+
+    Some ways do not fail but crash: llama.cpp's own default does on some processors with AMX
+    (https://github.com/ggml-org/llama.cpp/pull/26954).
 
     Args:
         path: The GGUF file.
-        clock: Seconds from any moment on.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._clock = clock
-        self._read = self._written = 0
+        self._amount = Amount()
 
     def __call__(self, choice: EngineChoice) -> float:
         """Seconds of a typical answer.
 
         Raises:
-            ModelMissingError: There is no such file.
-            ModelDamagedError: The model could not be loaded in this way.
-            GeneratorError: It could not be run.
+            GeneratorError: The model could not be run in this way.
         """
-        engine = LlamaEngine(self._path, _CONTEXT, choice.threads, choice.options)
-        try:
-            tokens = [1000 + 37 * number % 20_000 for number in range(_MOST_READ + _MOST_WRITTEN)]
-            self._timed(engine, tokens[:_LEAST_READ])  # pages the file in and starts the threads
-            if not self._read:
-                self._settle(engine, tokens)
-            read = self._timed(engine, tokens[: self._read]) / self._read
-            written = self._timed(engine, *([token] for token in tokens[-self._written :])) / self._written
-        finally:
-            engine.close()
-        return READ * read + WRITTEN * written
+        asked = {"path": str(self._path), "threads": choice.threads, **asdict(self._amount)}
+        request = json.dumps({**asked, "options": asdict(choice.options)})
+        # -P: "pipeline" is a name that other people's folders have too.
+        command = [sys.executable, "-P", "-X", "utf8", "-m", "pipeline.generators.trial", request]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+        if done.returncode != 0:
+            detail = (done.stderr.strip().splitlines() or [""])[-1]
+            raise GeneratorError(reason=f"{choice}: {done.returncode} {detail}".strip())
+        told = json.loads(done.stdout)
+        self._amount = Amount(**told.pop("amount"))
+        return Run(**told, amount=self._amount).answer_s
 
-    def _settle(self, engine: LlamaEngine, tokens: Sequence[int]) -> None:
-        read = self._timed(engine, tokens[:_LEAST_READ]) / _LEAST_READ
-        written = self._timed(engine, *([token] for token in tokens[:_LEAST_WRITTEN])) / _LEAST_WRITTEN
-        self._read = int(min(_MOST_READ, max(_LEAST_READ, _READ_S / max(read, 1e-9))))
-        self._written = int(min(_MOST_WRITTEN, max(_LEAST_WRITTEN, _WRITE_S / max(written, 1e-9))))
 
-    def _timed(self, engine: LlamaEngine, *calls: Sequence[int]) -> float:
-        engine.keep(0)
-        started = self._clock()
-        for tokens in calls:
-            for first in range(0, len(tokens), engine.n_batch):
-                engine.evaluate(tokens[first : first + engine.n_batch])
-        return self._clock() - started
+def run_once(path: Path, choice: EngineChoice, amount: Amount) -> Run:
+    """Load, read, write, free; about two seconds on any machine.
+
+    Raises:
+        ModelMissingError: There is no such file.
+        ModelDamagedError: The model could not be loaded in this way.
+        GeneratorError: It could not be run.
+    """
+    engine = LlamaEngine(path, _CONTEXT, choice.threads, choice.options)
+    tokens = [1000 + 37 * number % 20_000 for number in range(_MOST_READ + _MOST_WRITTEN)]
+    try:
+        _timed(engine, tokens[:_LEAST_READ])  # pages the file in and starts the threads
+        if not amount.read:
+            amount = _settled(engine, tokens)
+        read = _timed(engine, tokens[: amount.read]) / amount.read
+        written = _timed(engine, *([token] for token in tokens[-amount.written :])) / amount.written
+    finally:
+        engine.close()
+    return Run(read, written, amount)
+
+
+def _settled(engine: LlamaEngine, tokens: Sequence[int]) -> Amount:
+    read = _timed(engine, tokens[:_LEAST_READ]) / _LEAST_READ
+    written = _timed(engine, *([token] for token in tokens[:_LEAST_WRITTEN])) / _LEAST_WRITTEN
+    return Amount(
+        read=int(min(_MOST_READ, max(_LEAST_READ, _READ_S / max(read, 1e-9)))),
+        written=int(min(_MOST_WRITTEN, max(_LEAST_WRITTEN, _WRITE_S / max(written, 1e-9)))),
+    )
+
+
+def _timed(engine: LlamaEngine, *calls: Sequence[int]) -> float:
+    engine.keep(0)
+    started = time.perf_counter()
+    for tokens in calls:
+        for first in range(0, len(tokens), engine.n_batch):
+            engine.evaluate(tokens[first : first + engine.n_batch])
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    """One run, asked for and told as JSON; a process of its own for `EngineTrial`."""
+    asked = json.loads(sys.argv[1])
+    choice = EngineChoice(EngineOptions(**asked["options"]), asked["threads"])
+    run = run_once(Path(asked["path"]), choice, Amount(asked["read"], asked["written"]))
+    sys.stdout.write(json.dumps(asdict(run)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

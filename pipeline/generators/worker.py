@@ -35,6 +35,11 @@ class _Warms(Protocol):
     def warm(self, messages: Sequence[ChatMessage], cancelled: Callable[[], bool]) -> None: ...
 
 
+@runtime_checkable
+class _Interruptible(Protocol):
+    def interrupt(self) -> None: ...
+
+
 class GeneratorWorker:
     """Loads a generator in the background and writes one text at a time with it. Thread-safe.
 
@@ -56,6 +61,7 @@ class GeneratorWorker:
         self._keeper = Keeper(load, self._changed)
         self._queue: FairQueue[Job] = FairQueue()
         self._running: Job | None = None
+        self._warming = False
         # Callers that wait for the generator to be loaded, before they can even join the line.
         self._early = 0
         self._meter = Meter()
@@ -110,6 +116,8 @@ class GeneratorWorker:
             if len(self._queue) >= self._queue_size:
                 raise BusyError(waiting=len(self._queue), retry_after_s=self._meter.retry_after_s())
             self._queue.push(job.client, job)
+            if self._warming:
+                self._interrupt()
             self._changed.notify_all()
         return Generation(self, job)
 
@@ -174,15 +182,18 @@ class GeneratorWorker:
             self._keeper.state = "closed"
             if self._running is not None:
                 self._running.abandoned = True
+            self._interrupt()
             self._changed.notify_all()
         atexit.unregister(self.close)
         self._thread.join(timeout_s)
 
     def withdraw(self, job: Job) -> None:
-        """Forget a job: out of the line, or stopped at its next token."""
+        """Forget a job: out of the line, or stopped in the middle of its prompt or at its next token."""
         job.abandoned = True
         with self._changed:
             self._queue.remove(job)
+            if job is self._running:
+                self._interrupt()
 
     def place(self, job: Job) -> int:
         """Texts to be finished before this one starts; 0 while it is written and afterwards."""
@@ -231,6 +242,12 @@ class GeneratorWorker:
             self._running = self._queue.pop()
             return self._running
 
+    def _interrupt(self) -> None:
+        """Have the engine look at once whether it may go on, in the midst of a long prompt too."""
+        generator: object = self._keeper.generator
+        if isinstance(generator, _Interruptible):
+            generator.interrupt()
+
     def _over(self) -> bool:
         return self._keeper.state in ("failed", "closed")
 
@@ -238,6 +255,7 @@ class GeneratorWorker:
         generator: object = self._keeper.generator
         if not self._prefix or not isinstance(generator, _Warms):
             return
+        self._warming = True
         try:
             generator.warm(self._prefix, lambda: self._over() or len(self._queue) > 0)
         except PromptTooLongError as error:
@@ -250,6 +268,8 @@ class GeneratorWorker:
         except Exception as error:  # as while writing: the engine is replaced, this thread lives on
             logger.exception("warming failed")
             self._keeper.failed(unexpected(error))
+        finally:
+            self._warming = False
 
     def _write(self, job: Job) -> None:
         generator = self._keeper.generator

@@ -34,7 +34,8 @@ class TunedGenerator(_Record):
         threads: Threads of llama.cpp.
         options: Fields of `EngineOptions`.
         seconds: What a typical answer takes so, by the speeds measured.
-        gain: How many times less that is than with the library's own options.
+        gain: How many times less that is than with the options that were tried first.
+        defaults_run: Whether those are the library's own; False where the model does not run with them.
     """
 
     model: str
@@ -44,6 +45,7 @@ class TunedGenerator(_Record):
     options: Mapping[str, bool | int]
     seconds: float
     gain: float
+    defaults_run: bool = True
 
 
 class TunedEncoder(_Record):

@@ -57,3 +57,60 @@ def test_what_was_recorded_is_read_by_mode(measures, tmp_path):
     file.write_text(json.dumps({"full": {"ratios": {"search": 5.5}}}), encoding="utf-8")
     assert measures.recorded(file, "full") == {"search": 5.5}
     assert measures.recorded(file, "quick") == {}
+
+
+@pytest.mark.parametrize(
+    ("target", "limit", "verdict"),
+    [
+        (4, 2.0, "reached, within the guide"),
+        (6, 2.0, "missed, within the guide"),
+        (4, 1.0, "reached, over the guide"),
+        (0, 0, ""),
+    ],
+)
+def test_the_verdict_is_on_the_ratio_and_on_the_guide(measures, target, limit, verdict):
+    assert measures.Measured("search", "", [7.5], [1.5], target, limit).verdict == verdict
+
+
+def test_without_another_side_only_the_guide_counts(measures):
+    assert measures.Measured("reindex", "", [], [1.5], 5, 2.0).verdict == "within the guide"
+
+
+def test_a_stage_survives_its_file_and_becomes_a_row(measures):
+    row = measures.Measured("index", "index", [90.0, 110.0], [10.0], 5, 55, remark="scaled up")
+    again = measures.from_json(json.loads(json.dumps(row.as_json())))
+    assert again.as_json() == row.as_json()
+    assert measures.as_markdown([again]).splitlines()[2:] == [
+        "| index (scaled up) | 100.00 s | 10.00 s | 10.0× | ≥ 5× | ≤ 55.00 s | reached, within the guide |"
+    ]
+
+
+def test_pages_hold_what_was_recorded(measures, monkeypatch):
+    """``python benchmarks/report.py`` brings them up to date."""
+    import report
+
+    recorded = FOLDER / "recorded.json"
+    if not recorded.is_file():
+        pytest.skip("nothing was recorded yet")
+    assert report.outdated(recorded, write=False) == []
+    sys.modules.pop("report")
+
+
+def test_only_the_regions_of_a_page_are_written(measures, tmp_path, monkeypatch):
+    import report
+
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- benchmark: short -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
+    row = measures.Measured("search", "search, p50", [0.06], [0.008], 4, 0.01)
+    run = {"machine": "2 cores", "measured": "2026-01-02", "stages": {"search": row.as_json()}}
+    recorded = tmp_path / "recorded.json"
+    recorded.write_text(json.dumps({"quick": run}), encoding="utf-8")
+    monkeypatch.setattr(report, "_PAGES", (page,))
+    assert report.outdated(recorded, write=False) == [page]
+    report.write_pages(recorded)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- benchmark: short -->\nMeasured 2026-01-02 on 2 cores;")
+    assert "| search, p50 | 60.0 ms | 8.0 ms | 7.5× | ≥ 4× | ≤ 10.0 ms | reached, within the guide |" in text
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert report.outdated(recorded, write=False) == []
+    sys.modules.pop("report")

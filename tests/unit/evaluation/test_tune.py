@@ -11,10 +11,19 @@ import numpy as np
 import pytest
 
 from pipeline import bootstrap
-from pipeline.errors import ModelDamagedError, ModelMissingError
+from pipeline.errors import GeneratorError, ModelDamagedError, ModelMissingError
 from pipeline.evaluation import tune as tuning
 from pipeline.evaluation.duel import Budget
-from pipeline.generators.trial import LIBRARY_DEFAULTS, EngineChoice, engine_version
+from pipeline.generators.engine_options import EngineOptions
+from pipeline.generators.trial import (
+    LIBRARY_DEFAULTS,
+    Amount,
+    EngineChoice,
+    EngineTrial,
+    engine_version,
+    run_once,
+)
+from pipeline.hardware import physical_cores
 from pipeline.models import gguf_file
 from pipeline.models.tuned import TUNED, read_tuning
 from pipeline.settings import Settings, load_settings
@@ -31,7 +40,7 @@ class Machine:
     def clock(self) -> float:
         return self.now
 
-    def trial(self, path: Path, clock: object) -> Callable[[EngineChoice], float]:
+    def trial(self, path: Path) -> Callable[[EngineChoice], float]:
         def run(choice: EngineChoice) -> float:
             seconds = self.speed(choice)
             self.now += seconds
@@ -145,6 +154,28 @@ def test_ways_that_fail_are_out(on) -> None:
     assert (found.options["repack"], found.threads) == (True, 4)
 
 
+def test_where_the_library_s_own_options_crash_the_product_s_are_where_it_starts(on) -> None:
+    def speed(choice: EngineChoice) -> float:
+        if choice.options.repack:
+            raise GeneratorError(reason="-11")
+        return 2.0
+
+    report = on(speed)
+    found = report.tuning.generator
+    assert found is not None
+    assert (found.defaults_run, found.options["repack"], found.gain) == (False, False, 1.0)
+    ways = [way for way in report.tried if way.way.startswith("generator")]
+    assert (ways[0].won, ways[1].won) == (False, True)
+
+
+def test_a_model_that_runs_in_no_way_is_an_error(on) -> None:
+    def speed(_: EngineChoice) -> float:
+        raise GeneratorError(reason="no memory")
+
+    with pytest.raises(GeneratorError):
+        on(speed)
+
+
 def test_without_any_model_there_is_nothing_to_measure(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError):
         tuning.tune(load_settings({"models": tmp_path, "home": tmp_path}, {}).settings, seconds=1)
@@ -158,4 +189,16 @@ def test_a_real_small_model(models_folder: Path) -> None:
     found = tuning.tune_generator("smol", file, Budget(3, time.perf_counter), course)
     assert found.seconds > 0
     assert found.gain >= 1.0
-    assert course.tried[0].way == str(EngineChoice(LIBRARY_DEFAULTS, found.threads)) or len(course.tried) > 1
+    assert course.tried[0].way == str(EngineChoice(LIBRARY_DEFAULTS, physical_cores()))
+    assert [way.won for way in course.tried].count(True) >= 1
+
+
+@pytest.mark.models
+def test_one_real_run_settles_how_much_is_measured(models_folder: Path) -> None:
+    file = gguf_file(models_folder / "smollm2-135m-instruct")
+    run = run_once(file, EngineChoice(EngineOptions(), 1), Amount())
+    assert 48 <= run.amount.read <= 256
+    assert 4 <= run.amount.written <= 16
+    assert run.answer_s > 0
+    with pytest.raises(GeneratorError):
+        EngineTrial(file.with_name("nonesuch.gguf"))(EngineChoice(EngineOptions(), 1))

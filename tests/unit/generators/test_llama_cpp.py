@@ -60,10 +60,10 @@ def test_what_two_prompts_share_is_read_once(generator: LlamaCppGenerator) -> No
     shared = len(generator.prompt_tokens([system])) - len(generator.prompt_tokens([]))
     assert stats.reused_tokens >= shared > 10
     assert stats.prompt_tokens > stats.reused_tokens
-    # The same prompt again: all but the last token is there, and the text is the same.
+    # The same prompt again: what lasts is there, and the text is the same.
     assert _write(generator, system, ChatMessage("user", "How long is a holiday?")) == first
     assert _write(generator, system, ChatMessage("user", "How long is a holiday?")) == first
-    assert generator.stats.reused_tokens == generator.stats.prompt_tokens - 1
+    assert generator.stats.reused_tokens == stats.reused_tokens
     assert generator.stats.answer_tokens > 0
 
 
@@ -74,9 +74,9 @@ def test_warming_reads_the_fixed_part_ahead(generator: LlamaCppGenerator) -> Non
     _write(generator, system, ChatMessage("user", "Hello"))
     assert generator.stats.reused_tokens > 10
     # Warming again must not throw away what was read behind it.
-    before = list(generator._cached)
+    before = list(generator._reader.tokens)
     generator.warm([system])
-    assert generator._cached == before
+    assert generator._reader.tokens == before
 
 
 @pytest.mark.models
@@ -89,11 +89,84 @@ def test_a_long_prompt_is_read_in_batches_and_can_be_cancelled_between_them(
     assert list(generator.generate(prompt, Sampling(), lambda: next(calls) >= 2)) == []
     assert generator.stats.answer_tokens == 0
     # The two batches that were read are kept, behind what the prompt before had in common.
-    read = len(generator._cached)
+    read = len(generator._reader.tokens)
     assert 128 <= read < 160
-    assert generator._cached == generator.prompt_tokens(prompt)[:read]
+    assert generator._reader.tokens == generator.prompt_tokens(prompt)[:read]
     _write(generator, *prompt, tokens=4)
     assert generator.stats.reused_tokens == read
+
+
+FIXED = ChatMessage(
+    "system", "You answer questions from sources, in one short sentence and no more than that."
+)
+SOURCES = [
+    f"Source {n}. {name} has {n * 7} holidays a year. The office opens at {n + 6} o'clock and closes late. "
+    * 3
+    for n, name in enumerate(("Alpha", "Beta", "Gamma"), 1)
+]
+
+
+def _about(source: str, question: str) -> tuple[ChatMessage, ChatMessage]:
+    return FIXED, ChatMessage("user", f"{source}\n\n{question}", lasting=len(source) + 2)
+
+
+@pytest.fixture(scope="module")
+def keeping(model: Path) -> Iterator[LlamaCppGenerator]:
+    """One that keeps hot sources; 64 tokens a step, so that a source takes several."""
+    options = EngineOptions(n_batch=64, n_ubatch=64)
+    generator = LlamaCppGenerator(model, context_tokens=512, threads=1, options=options, kv_bytes=8 << 20)
+    yield generator
+    generator.close()
+
+
+@pytest.mark.models
+def test_a_source_asked_about_again_is_not_read_again_and_changes_no_token(
+    generator: LlamaCppGenerator, keeping: LlamaCppGenerator
+) -> None:
+    asked = [(source, question) for question in ("When does it open?", "Who?") for source in SOURCES]
+    for count, (source, question) in enumerate(asked):
+        texts = [_write(one, *_about(source, question), tokens=12) for one in (generator, keeping)]
+        assert texts[0] == texts[1]
+        prompt = keeping.prompt_tokens(_about(source, question))
+        fixed, lasting = keeping._marks(_about(source, question), prompt)
+        assert len(prompt) > lasting > fixed + 64
+        hot = count >= len(SOURCES)
+        assert keeping.stats.reused_tokens == (lasting if hot else fixed if count else 0)
+        assert generator.stats.reused_tokens <= fixed
+
+
+@pytest.mark.models
+def test_scores_are_the_same_to_the_last_digit_with_what_was_kept(
+    generator: LlamaCppGenerator, keeping: LlamaCppGenerator
+) -> None:
+    for question in ("Is it Alpha?", "Is it Beta?", "Is it Alpha?"):
+        for source in SOURCES[:2]:
+            prompt = _about(source, question)
+            scores = [one.score(prompt, ["Yes", "No, never"], _never) for one in (generator, keeping)]
+            assert scores[0] == scores[1]
+
+
+@pytest.mark.models
+def test_an_interrupt_has_the_engine_ask_whether_to_go_on(keeping: LlamaCppGenerator) -> None:
+    """Case 27; one that comes when nobody was cancelled changes nothing."""
+    prompt = _about("Epsilon is new. " * 20, "What is new?")
+    expected = _write(keeping, *prompt, tokens=8)
+    keeping._reader.forget_after(0)
+    polls = iter(range(10**6))
+
+    def interrupted_now_and_then() -> bool:
+        if next(polls) % 3 == 0:
+            keeping.interrupt()
+        return False
+
+    text = "".join(keeping.generate(prompt, Sampling(max_tokens=8), interrupted_now_and_then))
+    assert text == expected
+    keeping._reader.forget_after(0)
+    keeping.interrupt()
+    assert not keeping._engine.evaluate(keeping.prompt_tokens(prompt)[:32])
+    keeping._engine.resume()
+    assert keeping._engine.evaluate(keeping.prompt_tokens(prompt)[:32])
+    keeping._reader.forget_after(0)
 
 
 @pytest.mark.models

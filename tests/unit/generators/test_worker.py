@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -465,3 +465,70 @@ def test_the_estimate_follows_what_was_measured() -> None:
         assert isinstance(mean, float)
         assert 0.1 <= mean < math.inf
         assert worker.status()["silent_s"] is None
+
+
+class Interruptible(ScriptedGenerator):
+    """One that is deep in a long prompt, where it asks nobody, until it is interrupted."""
+
+    def __init__(self) -> None:
+        super().__init__(_echo)
+        self.interrupted = threading.Event()
+        self.deep = threading.Event()
+
+    def interrupt(self) -> None:
+        self.interrupted.set()
+
+    def _dive(self, cancelled: Callable[[], bool]) -> None:
+        self.deep.set()
+        while not cancelled():
+            self.interrupted.wait()
+            self.interrupted.clear()
+
+    def generate(self, messages, sampling, cancelled):
+        if messages[-1].content == "long":
+            self._dive(cancelled)
+            return
+        yield from super().generate(messages, sampling, cancelled)
+
+    def warm(self, messages, cancelled):
+        self._dive(cancelled)
+
+
+@pytest.mark.parametrize("way", ["cancel", "cancelled", "deadline", "drop"])
+def test_who_leaves_while_the_prompt_is_read_frees_the_engine_at_once(way: str) -> None:
+    """Case 27: the next one does not wait for the end of a prompt that nobody needs."""
+    generator, left = Interruptible(), threading.Event()
+    with _worker(generator) as worker:
+        deadline = time.monotonic() + 0.3 if way == "deadline" else math.inf
+        first = worker.submit(_ask("long"), SAMPLING, cancelled=left.is_set, deadline=deadline)
+        assert generator.deep.wait(10)
+        second = worker.submit(_ask("short"), SAMPLING)
+        if way == "cancel":
+            first.cancel()
+        elif way == "drop":
+            del first
+            gc.collect()
+        else:
+            left.set() if way == "cancelled" else None
+            with pytest.raises(CancelledError) if way == "cancelled" else nullcontext():
+                assert first.text() == ""
+        assert second.text() == "Ответ на: short"
+
+
+def test_a_question_interrupts_what_is_read_ahead() -> None:
+    generator = Interruptible()
+    worker = GeneratorWorker(lambda: generator, 8, _ask("fixed"))
+    try:
+        assert generator.deep.wait(10)
+        assert worker.submit(_ask("short"), SAMPLING).text() == "Ответ на: short"
+    finally:
+        worker.close()
+
+
+def test_closing_interrupts_too() -> None:
+    generator = Interruptible()
+    with _worker(generator) as worker:
+        waiting = worker.submit(_ask("long"), SAMPLING)
+        assert generator.deep.wait(10)
+    with pytest.raises(CancelledError):
+        waiting.text()
