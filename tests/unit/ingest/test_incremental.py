@@ -16,8 +16,8 @@ from word_embedder import WordEmbedder
 from pipeline.errors import IndexMismatchError
 from pipeline.indexing import EmbedderSource, update_index
 from pipeline.ingest import collect, earlier, fingerprints, manifest
-from pipeline.ingest.chunkers import chunker
 from pipeline.ingest.build import BuildReport, build_index
+from pipeline.ingest.chunkers import chunker
 from pipeline.ingest.readers import registry
 from pipeline.ports import Embedder
 from pipeline.settings import Settings, load_settings
@@ -226,6 +226,35 @@ def test_another_chunk_size_cuts_again_and_keeps_equal_texts(home: Home) -> None
     assert report.read == 0
     assert texts
     assert all("Последний" in text for text in texts)
+
+
+@pytest.mark.parametrize("name", ["headings", "recursive", "semantic"])
+def test_another_strategy_is_noticed_by_name_and_keeps_equal_texts(home: Home, name: str) -> None:
+    other = Home(home.folder, **{"index.chunking": name})
+    report, _ = other.index()
+    assert report is not None
+    assert report.difference is not None
+    assert report.difference.values == {"name": "name", "found": "sentences", "expected": name}
+    assert report.read == 0
+    assert report.reused >= 5  # the short topics are cut alike by all
+    assert other.index()[0] is None
+    home.write("d/e.txt", " ".join(f"Новый {number}." for number in range(20)))
+    assert other.index()[0] is not None
+
+
+def test_another_strategy_for_one_format(home: Home) -> None:
+    other = Home(home.folder, **{"index.chunking_by_format": {"txt": "headings"}})
+    report, texts = other.index()
+    assert report is not None
+    assert report.difference is not None
+    assert report.difference.values == {"name": "name.txt", "found": "—", "expected": "headings"}
+    assert texts
+    assert all("Последний" in text for text in texts)
+    alike = Home(
+        home.folder, **{"index.chunking": "sentences", "index.chunking_by_format": {"md": "sentences"}}
+    )
+    home.index()
+    assert alike.index()[0] is None  # says the same in more words
 
 
 @pytest.mark.parametrize("version", ["CHUNKER_VERSION", "READERS_VERSION", "TERMS_VERSION"])
