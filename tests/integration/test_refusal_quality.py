@@ -25,11 +25,9 @@ def questions(name):
 
 
 @pytest.fixture(scope="module")
-def index_and_embedder(models_folder):
-    embedder = OnnxEmbedder(models_folder / "multilingual-e5-small", threads=2)
-    return calibrated(
-        build_index(ROOT / "knowledge_base", embedder, IndexSettings()).index, embedder
-    ), embedder
+def index_and_embedder(handbook):
+    index, embedder = handbook
+    return calibrated(index, embedder), embedder
 
 
 @pytest.fixture(scope="module")
