@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pipeline.index import Postings
 from pipeline.plots.extras import load_library
-from pipeline.retrieval.function_words import function_terms
+from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 
 __all__ = ["LABEL_TERMS", "cluster_labels"]

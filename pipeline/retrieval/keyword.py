@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.index import Postings
-from pipeline.retrieval.function_words import function_terms
 from pipeline.retrieval.ranking import Scores
 from pipeline.retrieval.spelling import vocabulary_of
+from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 from pipeline.types import FloatMatrix, QuestionTerm
 
