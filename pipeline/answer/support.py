@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from pipeline.answer.facts import FactSource
 from pipeline.answer.orders import without_orders
+from pipeline.text.function_words import light_terms
 from pipeline.text.language import detect_language
 from pipeline.text.sentences import split_sentences
 from pipeline.text.stems import keyword_terms
@@ -24,33 +24,14 @@ __all__ = ["CitedSource", "Passage", "Similarity", "content_terms", "negates", "
 Similarity = Callable[[str, str], float]
 """Likeness of a claim and a passage, 0..1: 1 when the passage says all that the claim says."""
 
-_FUNCTION_WORDS = """
-а без более бы был была были было быть в вам вас весь во вот все всего всех вы где да даже для до его ее если
-есть еще же за здесь и из или им их к как какая какие какой каком ко когда которая которого которой котором
-которые который которых кто ли либо между меня мне может можно мы на над надо не него нее ней нет ни них но ну
-о об однако он она они оно от очень по под при про с сам свой со так также такие такой там те тем то того тоже
-той только том тот ту ты у уже хотя чего чей чем через что чтобы эта эти это этого этой этом этот является
-являются
-a an and any are as at be been but by can could did do does for from had has have he her his how i if in into
-is it its may might must no nor not of on or our shall she should so some such than that the their them then
-there these they this those to too was we were what when where which who whom whose why will with would you
-your
-"""
-
-
 _NEGATION = re.compile(
     r"\b(?:не|ни|нет|нельзя|никогда|запрещ\w+|not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE
 )
 
 
-@cache
-def _stop_terms() -> frozenset[str]:
-    return frozenset(keyword_terms(_FUNCTION_WORDS))
-
-
 def content_terms(text: str) -> list[str]:
     """Stems and codes of a text that carry meaning, in order, each once."""
-    return list(dict.fromkeys(term for term in keyword_terms(text) if term not in _stop_terms()))
+    return list(dict.fromkeys(term for term in keyword_terms(text) if term not in light_terms()))
 
 
 def negates(text: str) -> bool:
