@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from pipeline.jobs import Batch, BatchView
-from pipeline.types import Classified, ClassifyRequest
+from pipeline.types import Classified, ClassifyRequest, Language
 from pipeline.web import jsontext, problems
 from pipeline.web.background import POLL_LIMITS_S
 from pipeline.web.bodies import read_object
@@ -22,6 +22,7 @@ __all__ = [
     "WAIT_LIMIT_S",
     "classify",
     "labels_so_far",
+    "parse",
     "stop_classifying",
 ]
 
@@ -47,7 +48,9 @@ CLASSIFY_FIELDS: dict[str, Field] = {
 def classify(context: Context) -> Response:
     """``POST /classify``: 202 with the id under which the labels will be found."""
     body = read_object(context.request.body, context.request.headers)
-    request = _parsed(context, body)
+    request = parse(
+        body, language=context.language, client=context.request.client, request_id=context.request_id
+    )
     header = context.request.headers.get("idempotency-key", "").strip()
     key = key_of(body, CLASSIFY_FIELDS, header, context.request.client)
     batch = context.batches.submit(request, notes_of(body, CLASSIFY_FIELDS, context.language), key)
@@ -71,18 +74,20 @@ def stop_classifying(context: Context) -> Response:
     return _written(context, batch, 200)
 
 
-def _wait_s(query: bytes) -> float:
-    text = str(from_query(query).get("wait") or "0")
-    if re.fullmatch(r"\d{1,2}(\.\d{1,3})?", text) is None or float(text) > WAIT_LIMIT_S:
-        refuse("wait", "field_number", low=0, high=WAIT_LIMIT_S)
-    return float(text)
+def parse(
+    body: Mapping[str, object], *, language: Language, client: str = "", request_id: str = ""
+) -> ClassifyRequest:
+    """Read the fields of ``POST /classify``.
 
+    Args:
+        body: A JSON object with clean texts.
+        language: Language of messages.
+        client: Tells callers apart for a fair queue.
+        request_id: Goes into the log.
 
-def _found(context: Context) -> Batch:
-    return context.batches.find(context.params["id"][:_SHOWN_ID])
-
-
-def _parsed(context: Context, body: Mapping[str, object]) -> ClassifyRequest:
+    Raises:
+        InvalidRequestError: A field has a wrong type or value; the error names it.
+    """
     threshold = body.get("threshold")
     prompt = text_of("prompt", body.get("prompt") or "")
     if len(prompt) > PROMPT_LIMIT:
@@ -93,10 +98,21 @@ def _parsed(context: Context, body: Mapping[str, object]) -> ClassifyRequest:
         prompt=prompt or None,
         none=boolean_of(body, CLASSIFY_FIELDS, "none"),
         threshold=None if threshold is None else number_of(body, CLASSIFY_FIELDS, "threshold"),
-        language=context.language,
-        client=context.request.client,
-        request_id=context.request_id,
+        language=language,
+        client=client,
+        request_id=request_id,
     )
+
+
+def _wait_s(query: bytes) -> float:
+    text = str(from_query(query).get("wait") or "0")
+    if re.fullmatch(r"\d{1,2}(\.\d{1,3})?", text) is None or float(text) > WAIT_LIMIT_S:
+        refuse("wait", "field_number", low=0, high=WAIT_LIMIT_S)
+    return float(text)
+
+
+def _found(context: Context) -> Batch:
+    return context.batches.find(context.params["id"][:_SHOWN_ID])
 
 
 def _labels(body: Mapping[str, object]) -> tuple[str, ...]:

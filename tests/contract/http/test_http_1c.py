@@ -1,4 +1,4 @@
-"""Requests as 1C:Enterprise 8.3 writes them, byte for byte, to both servers (B1-B7, B12, B14; cases 28-30)."""
+"""Requests as 1C:Enterprise 8.3 writes them, byte for byte, to both servers (B1-B7, B12, B14, case 29)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pipeline.cli.main import cli
 from pipeline.index import Manifest
 from pipeline.stores import records
 from pipeline.types import Answer, Block, Chunk, Document, Reply, Source, Stage
-from pipeline.web import bodies, replies, schemas
+from pipeline.web import bodies, classification, replies, schemas
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -147,15 +147,19 @@ def test_shown_json_is_json(body):
 
 @pytest.mark.parametrize("body", [*fences("json request"), *CURL])
 def test_shown_requests_are_accepted_without_a_note(body):
-    parsed = schemas.parse(bodies.parse_object(body), language="en")
-    assert parsed.notes == ()
+    fields = bodies.parse_object(body)
+    if "labels" in fields:
+        assert classification.parse(fields, language="en").texts
+        assert set(fields) <= set(classification.CLASSIFY_FIELDS)
+        return
+    assert schemas.parse(fields, language="en").notes == ()
 
 
 def test_the_table_of_request_fields_is_complete():
     page = (ROOT / "docs" / "http-api.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]+`) \|[^|]+\|", page, re.MULTILINE)
     shown = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert set(schemas.FIELDS) <= shown
+    assert set(schemas.FIELDS) | set(classification.CLASSIFY_FIELDS) <= shown
 
 
 @pytest.mark.parametrize("body", fences("json reply"))
