@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.answer.refusal import COVERAGE_WEIGHT
 from pipeline.answer.sentences import choose_sentences
 from pipeline.rerankers.late_interaction import late_interaction_score, token_maxima
-from pipeline.retrieval.function_words import function_terms
+from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Candidate, Retrieval
 
