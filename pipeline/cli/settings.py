@@ -1,10 +1,12 @@
-"""``otvet settings``: every setting in force and where it comes from."""
+"""``otvet settings``: every setting in force and where it comes from, and what was measured."""
 
 from __future__ import annotations
 
 import click
 
 from pipeline.cli import console
+from pipeline.cli.tune import tuned_lines
+from pipeline.models.tuned import read_tuning
 
 __all__ = ["settings"]
 
@@ -30,3 +32,5 @@ def settings(as_json: bool) -> None:
     width = max(map(len, rows))
     for key, row in rows.items():
         click.echo(f"{key:<{width}}  {row['value']}  ({console.tell('origin_' + str(row['origin']))})")
+    for line in tuned_lines(read_tuning(loaded.settings.models)):
+        click.echo(line)

@@ -10,9 +10,9 @@ from pipeline.cli import console
 
 if TYPE_CHECKING:
     from pipeline.evaluation.tune import TuneReport
-    from pipeline.models.tuned import TunedEncoder, TunedGenerator
+    from pipeline.models.tuned import TunedEncoder, TunedGenerator, Tuning
 
-__all__ = ["tune"]
+__all__ = ["tune", "tuned_lines"]
 
 
 @click.command(help=console.tell("tune_help"))
@@ -50,16 +50,23 @@ def tune(seconds: float, as_json: bool) -> None:
 
 def _print(report: TuneReport) -> None:
     console.say("tune_done", seconds=f"{report.seconds:.0f}", ways=len(report.tried))
-    if report.tuning.generator is not None:
-        click.echo(describe_generator(report.tuning.generator))
-        if not report.tuning.generator.defaults_run:
-            console.say("tune_defaults_fail")
-    if report.tuning.encoder is not None:
-        click.echo(describe_encoder(report.tuning.encoder))
+    for line in tuned_lines(report.tuning):
+        click.echo(line)
 
 
-def describe_generator(tuned: TunedGenerator) -> str:
-    """One line on how the language model runs."""
+def tuned_lines(tuning: Tuning | None) -> list[str]:
+    """What was measured on this machine, a line a model."""
+    lines = []
+    if tuning is not None and tuning.generator is not None:
+        lines.append(_generator_line(tuning.generator))
+        if not tuning.generator.defaults_run:
+            lines.append(console.tell("tune_defaults_fail"))
+    if tuning is not None and tuning.encoder is not None:
+        lines.append(_encoder_line(tuning.encoder))
+    return lines
+
+
+def _generator_line(tuned: TunedGenerator) -> str:
     own = tuned.options
     return console.tell(
         "tune_generator",
@@ -73,6 +80,5 @@ def describe_generator(tuned: TunedGenerator) -> str:
     )
 
 
-def describe_encoder(tuned: TunedEncoder) -> str:
-    """One line on how the embedder runs."""
+def _encoder_line(tuned: TunedEncoder) -> str:
     return console.tell("tune_encoder", model=tuned.model, threads=tuned.threads, gain=f"{tuned.gain:.2f}")

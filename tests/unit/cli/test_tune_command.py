@@ -9,11 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import models as models_command
+from pipeline.cli.doctor import doctor
 from pipeline.cli.models import models
+from pipeline.cli.settings import settings
 from pipeline.cli.tune import tune
 from pipeline.errors import ModelMissingError
 from pipeline.evaluation import tune as tuning
-from pipeline.models.tuned import TunedEncoder, TunedGenerator, Tuning
+from pipeline.hardware import processor
+from pipeline.models.tuned import TunedEncoder, TunedGenerator, Tuning, write_tuning
 
 E5 = "multilingual-e5-small"
 REPORT = tuning.TuneReport(
@@ -110,3 +113,17 @@ def test_an_installation_measures_and_survives_a_failure_of_that(installing) -> 
 def test_it_does_not_where_it_is_not_wanted_or_of_no_use(installing, arguments) -> None:
     assert CliRunner().invoke(models, ["install", *arguments]).exit_code == 0
     assert installing == []
+
+
+def test_settings_and_doctor_show_what_was_measured_here(place) -> None:
+    shown = CliRunner().invoke(settings).output
+    assert "Language model" not in shown
+    tuned = REPORT.tuning.model_copy(update={"processor": processor()})
+    write_tuning(place / "models", tuned)
+    shown = CliRunner().invoke(settings).output
+    assert "Language model qwen: 2 threads" in shown
+    assert "Search model e5: 4 threads" in shown
+    findings = {one["check"]: one for one in json.loads(CliRunner().invoke(doctor, ["--json"]).stdout)}
+    assert "e5: 4 threads (2026-01-02" in findings["tuning for this processor"]["detail"]
+    write_tuning(place / "models", REPORT.tuning)
+    assert "Language model qwen" not in CliRunner().invoke(settings).output
