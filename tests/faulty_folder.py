@@ -202,7 +202,7 @@ def _data() -> Iterator[Made]:
 
 def _names() -> Iterator[Made]:
     for name in NAMES:  # 42
-        if os.name == "nt" and _WINDOWS_REFUSES & set(name):
+        if os.name == "nt" and (_WINDOWS_REFUSES & set(name) or name.startswith("CON")):
             continue
         yield f"имена и папки/{name}.TXT", RULE.encode(), READ
     yield "имена и папки/" + "глубже/" * 15 + "a.MD", RULE.encode(), READ

@@ -90,6 +90,7 @@ def _settings(names: Sequence[str]) -> list[tuple[str, Settings]]:
 
 def _run(name: str, settings: Settings, questions: Sequence[KnownQuestion], top_k: int) -> _Run:
     from pipeline import bootstrap
+    from pipeline.evaluation.questions import is_named
     from pipeline.evaluation.retrieval import ask_all, quality
     from pipeline.stores import json_store
 
@@ -99,7 +100,7 @@ def _run(name: str, settings: Settings, questions: Sequence[KnownQuestion], top_
     unknown = [
         file
         for file in sorted({file for question in questions for file in question.files})
-        if file not in files and not any(known.startswith(f"{file}/") for known in files)
+        if not any(is_named(known, file) for known in files)
     ]
     service = bootstrap.create_service(settings)
     try:

@@ -23,7 +23,7 @@ from pipeline.text.encodings import NotTextError, decode
 from pipeline.types import AskRequest
 from pipeline.understand import understand
 
-__all__ = ["KnownQuestion", "read_questions"]
+__all__ = ["KnownQuestion", "is_named", "read_questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,13 @@ class KnownQuestion:
 
     def is_in(self, file: str) -> bool:
         """True if this file holds an answer."""
-        return any(file == known or file.startswith(f"{known}/") for known in self.files)
+        return any(is_named(file, known) for known in self.files)
+
+
+def is_named(file: str, name: str) -> bool:
+    """True if ``name`` stands for this file: itself, a folder or database above it, also with backslashes."""
+    names = {name, name.replace("\\", "/")}
+    return any(file == one or file.startswith(f"{one.rstrip('/')}/") for one in names)
 
 
 def read_questions(path: Path) -> list[KnownQuestion]:

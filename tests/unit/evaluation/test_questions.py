@@ -66,3 +66,5 @@ def test_a_folder_or_database_stands_for_all_in_it() -> None:
     assert question.is_in("base.sqlite/articles/1")
     assert question.is_in("docs/a.md")
     assert not question.is_in("docs2/a.md")
+    assert KnownQuestion(1, "?", ("docs\\a.md", "folder/")).is_in("docs/a.md")
+    assert KnownQuestion(1, "?", ("docs\\a.md", "folder/")).is_in("folder/b.md")
