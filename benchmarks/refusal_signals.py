@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.answer.refusal import COVERAGE_WEIGHT
 from pipeline.answer.sentences import choose_sentences
-from pipeline.rerankers.late_interaction import late_interaction_score, token_maxima
+from pipeline.rerankers.late_interaction import COVERAGE_WEIGHT, late_interaction_score, token_maxima
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Candidate, Retrieval

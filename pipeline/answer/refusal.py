@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.answer.calibration import STRICTNESS_STEP
-from pipeline.rerankers.late_interaction import late_interaction_score, token_maxima
+from pipeline.rerankers.late_interaction import COVERAGE_WEIGHT, late_interaction_score, token_maxima
 from pipeline.text.language import detect_language
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Candidate, Language, QuestionTerm, Retrieval
@@ -57,8 +57,6 @@ FEATURES = ("late", "support", "coverage", "weakest", "margin", "lead", "foreign
   compare at all.
 """
 
-COVERAGE_WEIGHT = 0.08
-"""Share of coverage in what makes a candidate the best, whatever order the person asked for."""
 FOREIGN_COVERAGE = 0.3
 """A passage that holds more of the question's words than this is not foreign, whatever its language."""
 

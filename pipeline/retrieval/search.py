@@ -13,6 +13,7 @@ import numpy as np
 from pipeline.clock import Clock
 from pipeline.index import Index
 from pipeline.ports import Embedder, Reranker
+from pipeline.rerankers.late_interaction import COVERAGE_WEIGHT
 from pipeline.retrieval.candidates import find_candidates
 from pipeline.retrieval.keyword import question_terms
 from pipeline.retrieval.near_duplicates import without_near_duplicates
@@ -27,9 +28,6 @@ __all__ = ["CROSS_ENCODER_CANDIDATES", "retrieve"]
 
 CROSS_ENCODER_CANDIDATES = 10
 """A cross-encoder reads every candidate with the question: 30 ms each where late interaction takes 0.1."""
-
-COVERAGE_WEIGHT = 0.08
-"""What holding all of the question's words adds to the late-interaction score (0.04..0.12 do as well)."""
 
 
 def retrieve(
