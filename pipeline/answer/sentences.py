@@ -31,7 +31,7 @@ from pipeline.types import (
 
 __all__ = ["choose_sentences"]
 
-COVERAGE_WEIGHT = 0.1
+WORDS_WEIGHT = 0.1
 """What holding all of the question's words adds to a sentence's score."""
 PASSAGE_WEIGHT = 0.6
 """How much the passage's own score counts for each of its sentences."""
@@ -111,7 +111,7 @@ def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:
         return _Passage(candidate, (), [], {})
     pieces = _read(candidate.hit.chunk.text)
     weights = np.array([term.weight for term in terms])
-    passage = late_interaction_score(similarity) + COVERAGE_WEIGHT * _share(candidate.covered, weights)
+    passage = late_interaction_score(similarity) + WORDS_WEIGHT * _share(candidate.covered, weights)
     units = tuple(unit for unit, _ in pieces)
     begins, ends = _token_ranges(candidate.tokens.spans, units)
     late = _late_of_ranges(similarity, begins, ends)
@@ -120,7 +120,7 @@ def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:
         if begins[place] < ends[place] and unit.kind != "heading":
             covered = np.array([_held(term, words) for term in terms])
             scores[place] = (
-                float(late[place]) + COVERAGE_WEIGHT * _share(covered, weights) + PASSAGE_WEIGHT * passage
+                float(late[place]) + WORDS_WEIGHT * _share(covered, weights) + PASSAGE_WEIGHT * passage
             )
     return _Passage(candidate, units, (ends - begins).tolist(), scores)
 
