@@ -11,6 +11,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +20,9 @@ from typing import Any
 __all__ = ["Operation", "Side", "peak_megabytes", "serve"]
 
 Operation = Callable[..., dict[str, Any]]
+
+LONGEST_S = 900.0
+"""Seconds that one operation may take."""
 
 
 def peak_megabytes() -> float:
@@ -100,7 +104,13 @@ class Side:
 
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        # A side that hangs is ended, so that the other stages still run.
+        watch = threading.Timer(LONGEST_S, self._process.kill)
+        watch.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            watch.cancel()
         if not line:
             raise RuntimeError(f"the process ended with code {self._process.wait()}")
         answer: dict[str, Any] = json.loads(line)
