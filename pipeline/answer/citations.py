@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.answer.facts import Fact, find_facts
 from pipeline.answer.markers import Statement, split_statements
-from pipeline.answer.support import CitedSource, Similarity, content_terms, negates, shared
+from pipeline.answer.support import CitedSource, content_terms, negates, shared
 from pipeline.text.language import detect_language
 
 __all__ = ["Checked", "check_statement", "checked_statements"]
@@ -23,9 +23,6 @@ SUPPORTED = 0.5
 
 FAITHFUL = 0.8
 """Share of them that one sentence of the cited source must hold (with its title) for a faithful rendering."""
-
-LIKE = 0.85
-"""The same for a ``Similarity``."""
 
 _LINK = re.compile(r"(?:https?://|www\.)[^\s<>«»\"'`\])]+", re.IGNORECASE)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(([^()\s]*)[^()\n]*\)")
@@ -65,20 +62,17 @@ class Checked:
         return not self.unsupported and not self.strange
 
 
-def checked_statements(
-    text: str, sources: Mapping[int, CitedSource], similarity: Similarity | None = None
-) -> list[Checked]:
+def checked_statements(text: str, sources: Mapping[int, CitedSource]) -> list[Checked]:
     """Every sentence of a generated text, checked; sentences said before are left out.
 
     Args:
         text: What the generator wrote, markers and all.
         sources: The sources by number; all of them may be cited.
-        similarity: A finer measure of support than shared words.
     """
     seen: set[str] = set()
     checked: list[Checked] = []
     for statement in split_statements(text, sources):
-        one = _with_obedience(check_statement(statement, sources, similarity), sources)
+        one = _with_obedience(check_statement(statement, sources), sources)
         key = " ".join(content_terms(one.text)) or one.text
         if one.text and key not in seen:
             seen.add(key)
@@ -86,9 +80,7 @@ def checked_statements(
     return checked
 
 
-def check_statement(
-    statement: Statement, sources: Mapping[int, CitedSource], similarity: Similarity | None = None
-) -> Checked:
+def check_statement(statement: Statement, sources: Mapping[int, CitedSource]) -> Checked:
     """One sentence with its links, markers and facts put right or marked."""
     text = _without_foreign_links(statement.text, sources.values())
     claim = content_terms(text)
@@ -100,12 +92,10 @@ def check_statement(
     language = detect_language(text)
     # Two languages share no words: there the model's own marker is all there is to go by.
     foreign = {n for n in statement.numbers if sources[n].language != language}
-    numbers = tuple(
-        n for n in statement.numbers if n in foreign or _supports(sources[n], text, claim, similarity)
-    )
+    numbers = tuple(n for n in statement.numbers if n in foreign or _supports(sources[n], claim))
     if not numbers:
         best = max(sources.values(), key=lambda source: shared(claim, source.terms), default=None)
-        if best is None or not _supports(best, text, claim, similarity):
+        if best is None or not _supports(best, claim):
             return replace(checked, numbers=(), unsupported=True)
         numbers = (best.n,)
     checked = replace(checked, numbers=numbers, foreign=not foreign.isdisjoint(numbers))
@@ -145,10 +135,8 @@ def _with_obedience(checked: Checked, sources: Mapping[int, CitedSource]) -> Che
     return replace(checked, obedient=obedient)
 
 
-def _supports(source: CitedSource, text: str, claim: Sequence[str], similarity: Similarity | None) -> bool:
-    if shared(claim, source.terms) >= SUPPORTED:
-        return True
-    return similarity is not None and similarity(text, source.text) >= LIKE
+def _supports(source: CitedSource, claim: Sequence[str]) -> bool:
+    return shared(claim, source.terms) >= SUPPORTED
 
 
 def _without_foreign_links(text: str, sources: Collection[CitedSource]) -> str:

@@ -15,7 +15,7 @@ from pipeline.answer.citations import Checked, checked_statements
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.markers import write_markers, write_quote
 from pipeline.answer.orders import gives_orders
-from pipeline.answer.support import CitedSource, Passage, Similarity, content_terms, shared
+from pipeline.answer.support import CitedSource, Passage, content_terms, shared
 from pipeline.answer.units import split_units, widened
 from pipeline.text.language import detect_language
 from pipeline.types import Answer, Chunk, Citation, Evidence, EvidenceSentence, Language, Mark
@@ -34,22 +34,19 @@ _LABEL = re.compile(r"^\s*(?:ответ|answer)\s*:\s*", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?…:;»\")\]`|]\s*$")
 
 
-def compose(
-    text: str, evidence: Evidence, language: Language, similarity: Similarity | None = None
-) -> Answer:
+def compose(text: str, evidence: Evidence, language: Language) -> Answer:
     """The checked answer.
 
     Args:
         text: What the generator wrote; it may end in the middle of a sentence.
         evidence: The sources and sentences it rests on; numbers in ``text`` are places in ``evidence.hits``.
         language: Language of the question; a text in another one is not shown, the extract is.
-        similarity: A finer measure of support than shared words, for sources in another language.
     """
     written = _LABEL.sub("", text).strip()
     if not written or _in_another_language(written, language):
         return extractive_answer(evidence, language)
     sources = {n: CitedSource(n, hit) for n, hit in enumerate(evidence.hits, 1)}
-    checked = checked_statements(written, sources, similarity)
+    checked = checked_statements(written, sources)
     statements = _repaired(_whole_sentences(checked, written), _quotable(evidence, sources), sources)
     if not any(statement.sound or statement.foreign for statement in statements):
         return extractive_answer(evidence, language)

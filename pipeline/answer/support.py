@@ -1,14 +1,13 @@
 """How far a passage supports a claim, by the words they share.
 
 A claim of a generator is mostly made of the source's own words, so the share of its content stems that
-the passage holds tells supported from invented claims without a model. A caller that has token vectors
-can hand in a finer measure (``Similarity``) for claims in another language than their source.
+the passage holds tells supported from invented claims without a model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.answer.facts import FactSource
@@ -19,10 +18,7 @@ from pipeline.text.sentences import split_sentences
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Chunk, Hit
 
-__all__ = ["CitedSource", "Passage", "Similarity", "content_terms", "negates", "shared"]
-
-Similarity = Callable[[str, str], float]
-"""Likeness of a claim and a passage, 0..1: 1 when the passage says all that the claim says."""
+__all__ = ["CitedSource", "Passage", "content_terms", "negates", "shared"]
 
 _NEGATION = re.compile(
     r"\b(?:не|ни|нет|нельзя|никогда|запрещ\w+|not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE
