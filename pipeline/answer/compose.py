@@ -1,14 +1,14 @@
 """From what the generator wrote to the answer a person gets.
 
-The model's sentences are checked against the sources (``citations``). One that no source supports, or that
-holds a number, date, code or name of its own, gives way to the best sentence of the evidence, word for
-word; where there is none left, it stays and is marked, and the outcome says ``partial``.
+The model's sentences are checked against the sources (``citations``). One that no source supports, that
+holds a number, date, code or name of its own, or that only says the question again, gives way to the
+evidence, word for word; where there is none left, it stays and is marked, and the outcome says ``partial``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.answer.citations import Checked, checked_statements
@@ -16,8 +16,9 @@ from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.markers import write_markers, write_quote
 from pipeline.answer.orders import gives_orders
 from pipeline.answer.support import CitedSource, Passage, content_terms, shared
+from pipeline.answer.tongue import in_another_language
 from pipeline.answer.units import split_units, widened
-from pipeline.text.language import detect_language
+from pipeline.answer.verdict import agrees, split_verdict
 from pipeline.types import Answer, Chunk, Citation, Evidence, EvidenceSentence, Language, Mark
 
 __all__ = ["compose"]
@@ -28,36 +29,43 @@ LONGEST_QUOTE = 500
 ALREADY_SAID = 0.9
 """Share of a sentence's content words in the answer from which quoting it adds nothing."""
 
-_WORD = re.compile(r"[^\W\d_]+")
-_OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0600-\u06ff\u0900-\u0dff]")
+SHORTEST_STEM = 3
+LONGEST_ENDING = 2
+"""Letters by which two stems of the same word may differ, and that they must share."""
+
 _LABEL = re.compile(r"^\s*(?:ответ|answer)\s*:\s*", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!?…:;»\")\]`|]\s*$")
 
 
-def compose(text: str, evidence: Evidence, language: Language) -> Answer:
+def compose(text: str, evidence: Evidence, language: Language, *, question: str = "") -> Answer:
     """The checked answer.
 
     Args:
         text: What the generator wrote; it may end in the middle of a sentence.
         evidence: The sources and sentences it rests on; numbers in ``text`` are places in ``evidence.hits``.
-        language: Language of the question; a text in another one is not shown, the extract is.
+        language: Language of the question; a sentence in another one is not shown. Where none is left,
+            the extract is.
+        question: A sentence that says no more than this is no answer.
     """
-    written = _LABEL.sub("", text).strip()
-    if not written or _in_another_language(written, language):
+    verdict, written = split_verdict(_LABEL.sub("", text).strip())
+    if not written or in_another_language(written, language):
         return extractive_answer(evidence, language)
     sources = {n: CitedSource(n, hit) for n, hit in enumerate(evidence.hits, 1)}
     checked = checked_statements(written, sources)
-    statements = _repaired(_whole_sentences(checked, written), _quotable(evidence, sources), sources)
+    own = [one for one in _whole_sentences(checked, written) if not in_another_language(one.text, language)]
+    asked = frozenset(content_terms(question))
+    statements = _repaired(own, _quotable(evidence, sources), sources, asked)
     if not any(statement.sound or statement.foreign for statement in statements):
         return extractive_answer(evidence, language)
-    return _rendered(statements, sources)
+    return _rendered(_with_verdict(verdict, statements), sources)
 
 
-def _in_another_language(text: str, language: Language) -> bool:
-    words = _WORD.findall(text)
-    if len(_OTHER_SCRIPT.findall(text)) > len("".join(words)) / 5:
-        return True
-    return len(words) >= 3 and detect_language(text) != language
+def _with_verdict(verdict: str, statements: Sequence[Checked]) -> list[Checked]:
+    first, *rest = statements
+    if not verdict or first.verbatim or not first.sound or not agrees(verdict, first.text):
+        first = replace(first, text=first.text[:1].upper() + first.text[1:]) if verdict else first
+        return [first, *rest]
+    return [replace(first, text=f"{verdict} {first.text}"), *rest]
 
 
 def _whole_sentences(statements: list[Checked], written: str) -> list[Checked]:
@@ -72,22 +80,27 @@ def _whole_sentences(statements: list[Checked], written: str) -> list[Checked]:
 
 
 def _quotable(evidence: Evidence, sources: Mapping[int, CitedSource]) -> list[EvidenceSentence]:
-    return [s for s in evidence.sentences if s.source in sources and not gives_orders(s.text)]
+    passage = () if evidence.passage is None else (evidence.passage,)
+    quotes = (*passage, *evidence.sentences)
+    return [quote for quote in quotes if quote.source in sources and not gives_orders(quote.text)]
 
 
 def _repaired(
-    statements: Sequence[Checked], quotes: Sequence[EvidenceSentence], sources: Mapping[int, CitedSource]
+    statements: Sequence[Checked],
+    quotes: Sequence[EvidenceSentence],
+    sources: Mapping[int, CitedSource],
+    asked: Collection[str],
 ) -> list[Checked]:
     """Sentences that are not their source's give way to the source's own.
 
-    A loose sentence, or one with a fact of its own, to the sentence it rests on; an unsupported one to the
-    best evidence not said yet. When the evidence is used up it stays and is marked, but not if it does what
-    a document ordered.
+    A loose sentence, or one with a fact of its own, to the sentence it rests on; an unsupported one, or one
+    that only says the question again, to the best evidence not said yet. When the evidence is used up it
+    stays, and is marked if it is unsupported, but not if it does what a document ordered.
     """
     repaired: list[Checked] = []
     for statement in statements:
         verbatim = statement
-        if statement.unsupported:
+        if statement.unsupported or _echoes(statement, asked):
             said = frozenset(content_terms(" ".join(one.text for one in repaired)))
             quote = next((q for q in quotes if shared(content_terms(q.text), said) < ALREADY_SAID), None)
             if quote is None and statement.obedient:
@@ -99,6 +112,24 @@ def _repaired(
         if all(verbatim.text != one.text for one in repaired):
             repaired.append(verbatim)
     return repaired
+
+
+def _echoes(statement: Checked, asked: Collection[str]) -> bool:
+    """Whether a statement holds no word that is not in the question."""
+    claim = content_terms(statement.text)
+    return bool(claim) and not statement.foreign and all(_among(term, asked) for term in claim)
+
+
+def _among(term: str, asked: Collection[str]) -> bool:
+    """Whether a stem is in the question; stemmers cut forms of a word («запись», «записи») unevenly."""
+    return any(
+        term == other or (min(len(term), len(other)) >= SHORTEST_STEM and _begins(term, other))
+        for other in asked
+    )
+
+
+def _begins(one: str, other: str) -> bool:
+    return abs(len(one) - len(other)) <= LONGEST_ENDING and (one.startswith(other) or other.startswith(one))
 
 
 def _behind(

@@ -1,8 +1,8 @@
 """The words of the source under the words of the model.
 
-A small model drops a «не» or generalises, and no check of words notices; the sentence it rests on, word
-for word, is right more often than the model (``docs/how-it-works.md``). A program that shows nothing but
-``answer`` must still show what the answer rests on.
+A small model leaves out a «не», mistakes who did what, or generalises, and no check of words notices; the
+passage it rests on, word for word, is right more often than the model (``docs/decisions``). A program that
+shows nothing but ``answer`` must still show what the answer rests on.
 """
 
 from __future__ import annotations
@@ -12,48 +12,56 @@ from dataclasses import replace
 
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.orders import gives_orders
-from pipeline.answer.support import content_terms, shared
+from pipeline.answer.support import content_terms, negates, shared
 from pipeline.messages import text
 from pipeline.types import Answer, Evidence, EvidenceSentence, Language
 
 __all__ = ["with_quotation"]
 
-SENTENCES = 2
+QUOTES = 2
 
-QUOTED_CHARACTERS = 500
+QUOTED_CHARACTERS = 400
 """Longer evidence is shown among the sources only."""
+
+SECOND_CHARACTERS = 300
+"""The same for the second quote, which stands beside the first."""
 
 ALREADY_SAID = 0.9
 """Share of a sentence's content words in the answer from which quoting it adds nothing."""
 
-_NEGATION = re.compile(
-    r"\b(?:не|ни|нет|нельзя|никогда|без|not|no|never|cannot|without|\w+n't)\b", re.IGNORECASE
-)
+_CODE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 
 def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> Answer:
-    """The answer with the best sentences of its cited sources beneath it, unless it repeats them anyway.
+    """The answer with the best passage of its sources beneath it, and the next best sentence.
+
+    What the answer repeats anyway, or what is too long to be read at a glance, is not quoted.
 
     Args:
         answer: A checked answer; offsets of its marks stay right.
-        evidence: Sentences, best first.
+        evidence: Best passage, and sentences, best first.
         language: Language of the words around the quotation.
     """
-    said = frozenset(content_terms(answer.text))
-    cited = {citation.n for citation in answer.citations}
-    best = [sentence for sentence in evidence.sentences if sentence.source in cited][:SENTENCES]
-    quotes = tuple(sentence for sentence in best if _adds(sentence, answer.text, said))
+    quotes: list[EvidenceSentence] = []
+    passage = () if evidence.passage is None else (evidence.passage,)
+    for quote in (*passage, *evidence.sentences):
+        room = SECOND_CHARACTERS if quotes else QUOTED_CHARACTERS
+        said = " ".join((answer.text, *(one.text for one in quotes)))
+        if len(quotes) < QUOTES and len(quote.text) <= room and _adds(quote, said):
+            quotes.append(quote)
     if not quotes:
         return answer
-    extract = extractive_answer(replace(evidence, sentences=quotes), language)
+    extract = extractive_answer(replace(evidence, sentences=tuple(quotes)), language)
     quoted = text("answers", "answer_quotation", language, quote=extract.text)
     known = {(citation.n, citation.start) for citation in answer.citations}
     new = tuple(citation for citation in extract.citations if (citation.n, citation.start) not in known)
     return replace(answer, text=f"{answer.text}\n\n{quoted}", citations=answer.citations + new)
 
 
-def _adds(sentence: EvidenceSentence, answer: str, said: frozenset[str]) -> bool:
-    if len(sentence.text) > QUOTED_CHARACTERS or gives_orders(sentence.text):
+def _adds(quote: EvidenceSentence, said: str) -> bool:
+    if gives_orders(quote.text):
         return False
-    dropped_negation = bool(_NEGATION.search(sentence.text)) and not _NEGATION.search(answer)
-    return dropped_negation or shared(content_terms(sentence.text), said) < ALREADY_SAID
+    dropped_negation = negates(quote.text) and not negates(said)
+    return (
+        dropped_negation or shared(content_terms(quote.text), frozenset(content_terms(said))) < ALREADY_SAID
+    )

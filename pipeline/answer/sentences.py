@@ -29,7 +29,7 @@ from pipeline.types import (
     Retrieval,
 )
 
-__all__ = ["choose_sentences"]
+__all__ = ["best_passage", "choose_sentences"]
 
 WORDS_WEIGHT = 0.1
 """What holding all of the question's words adds to a sentence's score."""
@@ -39,6 +39,11 @@ LONGEST_PIECE = 120
 """Tokens beyond which a sentence is not widened by its neighbours."""
 
 Rows = NDArray[np.intp]
+
+LONGEST_PASSAGE = 400
+"""Characters of the best passage at most: what a reader takes in at a glance."""
+PASSAGE_PIECES = 3
+"""Pieces it is made of at most, those a piece cannot do without not counted."""
 
 _LINK = re.compile(r"!?\[[^\]]*\]\([^)\s]*\)|https?://\S+")
 _WORD = re.compile(r"[^\W_]{2,}")
@@ -103,6 +108,57 @@ def choose_sentences(
         EvidenceSentence(choice.hit.rank, choice.hit.chunk, choice.start, choice.end, choice.score)
         for choice in chosen
     )
+
+
+def best_passage(retrieval: Retrieval, *, sources: int) -> EvidenceSentence | None:
+    """The place to read first: the best sentence with its best neighbours, while that stays short.
+
+    An answer often stands in the sentence before or behind the one that resembles the question, and one
+    passage reads better than sentences from here and there.
+
+    Args:
+        retrieval: What was found.
+        sources: How many of the hits it may come from.
+
+    Returns:
+        None where no sentence is short enough. Code is no passage to read.
+    """
+    passages = [_scored(candidate, retrieval.terms) for candidate in retrieval.candidates[:sources]]
+    order = sorted(
+        ((passage, place) for passage in passages for place in passage.scores),
+        key=lambda item: (-round(item[0].scores[item[1]], 6), item[0].candidate.hit.rank, item[1]),
+    )
+    for passage, place in order:
+        if passage.units[place].kind != "code" and _quotable(passage, place):
+            first, last = _room_for_neighbours(passage, place)
+            if _length(passage, first, last) <= LONGEST_PASSAGE:
+                return _extended(passage, place, first, last)
+    return None
+
+
+def _extended(passage: _Passage, place: int, first: int, last: int) -> EvidenceSentence:
+    for _ in range(PASSAGE_PIECES - 1):
+        nearby = [
+            (passage.scores[other], other)
+            for other in (first - 1, last + 1)
+            if other in passage.scores
+            and passage.units[other].kind != "code"
+            and _quotable(passage, other)
+            and _length(passage, min(first, other), max(last, other)) <= LONGEST_PASSAGE
+        ]
+        if not nearby:
+            break
+        _, other = max(nearby)
+        first, last = min(first, other), max(last, other)
+    units = passage.units
+    hit = passage.candidate.hit
+    return EvidenceSentence(
+        hit.rank, hit.chunk, units[first].start, units[last].end, round(passage.scores[place], 6)
+    )
+
+
+def _length(passage: _Passage, first: int, last: int) -> int:
+    return passage.units[last].end - passage.units[first].start
 
 
 def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:

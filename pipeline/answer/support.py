@@ -21,7 +21,9 @@ from pipeline.types import Chunk, Hit
 __all__ = ["CitedSource", "Passage", "content_terms", "negates", "shared"]
 
 _NEGATION = re.compile(
-    r"\b(?:не|ни|нет|нельзя|никогда|запрещ\w+|not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE
+    r"\b(?:не|ни|нет|нельзя|никогда|без|запре[щт]\w*|недопуст\w+|невозможн\w+|нежелательн\w+|избега\w+|избеж\w+"
+    r"|not|no|nor|none|never|cannot|without|avoid\w*|forbid\w*|prohibit\w*|impossible|\w+n['’]t)\b",
+    re.IGNORECASE,
 )
 
 

@@ -67,6 +67,51 @@ def test_a_dropped_or_added_negation_gives_way_to_the_source(written: str, sourc
     assert compose(written, evidence(source), "ru").text == source.replace(".", " [1].")
 
 
+@pytest.mark.parametrize(
+    ("written", "source", "answer"),
+    [
+        (
+            "Да, отпуск можно делить на части [1].",
+            "Отпуск делят на части.",
+            "Да, отпуск можно делить на части [1].",
+        ),
+        ("Нет. Отпуск не делят на части.", "Отпуск не делят на части.", "Нет. Отпуск не делят на части [1]."),
+        # A «да» that the source denies, one that the sentence denies, a «нет» before none, nothing else.
+        ("Да, отпуск делят на части [1].", "Отпуск не делят на части.", "Отпуск не делят на части [1]."),
+        ("Да. Отпуск не делят на части.", "Отпуск не делят на части.", "Отпуск не делят на части [1]."),
+        ("Нет, отпуск делят на части.", "Отпуск делят на части.", "Отпуск делят на части [1]."),
+        ("Да [1].", "Делить отпуск на части запрещено.", "Делить отпуск на части запрещено [1]."),
+    ],
+)
+def test_a_yes_or_no_stays_only_before_a_sentence_that_says_the_same(
+    written: str, source: str, answer: str
+) -> None:
+    assert compose(written, evidence(source), "ru").text == answer
+
+
+def test_the_question_said_again_gives_way_to_the_evidence() -> None:
+    question = "Сколько дней длится ежегодный отпуск?"
+    echo = "Ежегодный отпуск длится дни [1]."
+    answer = compose(echo, evidence(LEAVE), "ru", question=question)
+    assert answer.text == "Ежегодный отпуск длится 28 календарных дней [1]."
+    sound = "Ежегодный отпуск длится 28 дней [1]."
+    assert compose(sound, evidence(LEAVE), "ru", question=question).text == sound
+
+
+def test_the_best_passage_takes_the_place_of_what_nothing_supports() -> None:
+    made = evidence(LEAVE, PAY)
+    passage = EvidenceSentence(1, made.hits[0].chunk, 0, len(LEAVE), 0.9)
+    answer = compose("Бухгалтерия работает на третьем этаже.", replace(made, passage=passage), "ru")
+    assert answer.text == f"{LEAVE[:-1]} [1]."
+    assert answer.outcome == "answered"
+
+
+def test_a_sentence_in_another_language_is_left_out() -> None:
+    said = "Отпуск длится 28 календарных дней [1]."
+    written = f"{said} The application is filed two weeks before the leave [1]."
+    assert compose(written, evidence(LEAVE), "ru").text == said
+
+
 def test_a_sentence_that_announces_a_list_brings_it_along() -> None:
     text = "Для оформления отпуска сотрудника нужны:\n- заявление\n- приказ"
     answer = compose(

@@ -49,6 +49,8 @@ def test_no_sentences_no_quotation():
     assert with_quotation(answer, evidence(), "ru") is answer
 
 
-def test_sources_that_the_answer_does_not_cite_are_not_quoted():
+def test_the_best_passage_is_quoted_whatever_the_answer_cites():
+    """A small model names the wrong person, with the source that names him."""
     answer = Answer("Страница открывается на порту 8000.", "partial")
-    assert with_quotation(answer, evidence((0, 40)), "ru") is answer
+    result = with_quotation(answer, evidence((0, 40)), "ru")
+    assert result.text.endswith("Словами источника: У обработчика не должно быть параметров [1].")
