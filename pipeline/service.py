@@ -367,7 +367,7 @@ class QAService:
         if generation.end == "deadline":
             yield Finished(found.reply(extract, EXTRACTIVE, "note_deadline"))
             return
-        written = compose("".join(pieces), found.evidence, found.language)
+        written = compose("".join(pieces), found.evidence, found.language, question=found.query.text)
         answer = with_quotation(written, found.evidence, found.language)
         turn.clock.lap("check")
         yield Finished(found.reply(answer, spec.id))
