@@ -44,21 +44,31 @@ def measure(home: Path, files: int, rounds: int) -> None:
     assert first is not None
     some = sorted(settings.knowledge_base.rglob("*.txt"))
     environment = {**os.environ, "OTVET_HOME": str(home), "OTVET_PROFILE": "search"}
-    commands: list[float] = []
-    within: list[float] = []
+    commands: list[tuple[float, float]] = []
+    within: list[tuple[float, float]] = []
     for number in range(rounds):
         for times, run in ((commands, _command), (within, _here)):
             file = some[(2 * number + (times is within)) % len(some)]
             file.write_text(file.read_text(encoding="utf-8") + f" Изменено {number}.", encoding="utf-8")
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), _processor_seconds()
             run(home, environment)
-            times.append(time.perf_counter() - started)
+            times.append((time.perf_counter() - started, _processor_seconds() - worked))
     print(
         f"{first.indexed} files, {first.chunks} passages, {first.tokens} tokens; {rounds} changes of one file"
     )
     for name, times in (("otvet index, the whole command", commands), ("indexing alone", within)):
-        print(f"{name:34} {statistics.median(times):6.2f} s, at most {max(times):.2f} s")
+        wall, cpu = ([one[place] for one in times] for place in (0, 1))
+        print(
+            f"{name:34} {statistics.median(wall):6.2f} s, at most {max(wall):.2f} s; "
+            f"{statistics.median(cpu):.2f} s of processor time"
+        )
     print(time.strftime("%Y-%m-%d %H:%M"))
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def _command(home: Path, environment: dict[str, str]) -> None:
