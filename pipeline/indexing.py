@@ -169,7 +169,8 @@ def _check_knowledge_base(settings: Settings) -> None:
 
 def _previous(folder: Path) -> Index | None:
     try:
-        return json_store.load(folder)
+        index = json_store.load(folder)
+        return replace(index, documents=dict(index.documents))  # all are looked at several times
     except IndexUnusableError:
         return None  # missing or damaged: everything is made anew
 

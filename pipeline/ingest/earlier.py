@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipeline.index import Index, Manifest, Postings
 from pipeline.ingest.manifest import spec_of
@@ -30,10 +31,12 @@ class EarlierIndex:
     """
 
     def __init__(self, index: Index, manifest: Manifest) -> None:
-        if not isinstance(index.tokens, QuantisedTokens | GatheredTokens):
-            raise TypeError(type(index.tokens).__name__)
+        tokens = index.tokens
+        if not isinstance(tokens, QuantisedTokens | GatheredTokens):
+            raise TypeError(type(tokens).__name__)
+        index = replace(index, chunks=tuple(index.chunks))  # all are looked at several times
         self._index = index
-        self._known = KnownChunks(index, index.tokens)
+        self._known = KnownChunks(index, tokens)
         self._cuts: dict[str, list[Chunk]] = {}
         if _cut_alike(index.manifest, manifest):
             for chunk in index.chunks:
