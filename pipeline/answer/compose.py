@@ -14,7 +14,7 @@ from dataclasses import replace
 from pipeline.answer.citations import Checked, checked_statements
 from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.markers import write_markers, write_quote
-from pipeline.answer.orders import gives_orders
+from pipeline.answer.orders import is_ordered
 from pipeline.answer.support import CitedSource, Passage, content_terms, shared
 from pipeline.answer.tongue import in_another_language
 from pipeline.answer.units import split_units, widened
@@ -82,7 +82,11 @@ def _whole_sentences(statements: list[Checked], written: str) -> list[Checked]:
 def _quotable(evidence: Evidence, sources: Mapping[int, CitedSource]) -> list[EvidenceSentence]:
     passage = () if evidence.passage is None else (evidence.passage,)
     quotes = (*passage, *evidence.sentences)
-    return [quote for quote in quotes if quote.source in sources and not gives_orders(quote.text)]
+    return [
+        quote
+        for quote in quotes
+        if quote.source in sources and not is_ordered(quote.chunk.text, quote.start, quote.end)
+    ]
 
 
 def _repaired(
@@ -155,7 +159,7 @@ def _standing_alone(n: int, chunk: Chunk, passage: Passage) -> EvidenceSentence:
     if place is not None:
         first, last = widened(chunk.text, units, place)
         start, end = units[first].start, units[last].end
-        if end - start <= LONGEST_QUOTE and not gives_orders(chunk.text[start:end]):
+        if end - start <= LONGEST_QUOTE and not is_ordered(chunk.text, start, end):
             return EvidenceSentence(n, chunk, start, end, 0.0)
     return EvidenceSentence(n, chunk, passage.start, passage.end, 0.0)
 

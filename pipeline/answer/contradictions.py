@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.answer.difference import Claim, apart, differ
 from pipeline.answer.markers import write_quote
-from pipeline.answer.orders import gives_orders
+from pipeline.answer.orders import is_ordered
 from pipeline.answer.units import split_units
 from pipeline.messages import text as message
 from pipeline.types import (
@@ -78,7 +78,7 @@ def contradictions(
     told: set[frozenset[str]] = set()
     for one in (claim for of_source in claims for claim in of_source if _is_chosen(claim, chosen)):
         for other in _of_other_sources(one, claims, shown):
-            if apart(one, other) is None or gives_orders(one.text) or gives_orders(other.text):
+            if apart(one, other) is None or any(_is_ordered(claim, shown) for claim in (one, other)):
                 continue
             first, second = (_with_tokens(claim, shown[claim.source - 1]) for claim in (one, other))
             difference = differ(first, second, retrieval.terms)
@@ -162,6 +162,10 @@ def _comparable(text: str) -> tuple[tuple[int, int], ...]:
         for unit in split_units(text)
         if unit.kind not in ("code", "heading") and unit.end - unit.start <= LONGEST
     )
+
+
+def _is_ordered(claim: Claim, shown: Sequence[Candidate]) -> bool:
+    return is_ordered(shown[claim.source - 1].hit.chunk.text, claim.start, claim.end)
 
 
 def _with_tokens(claim: Claim, candidate: Candidate) -> Claim:

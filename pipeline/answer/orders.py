@@ -11,10 +11,11 @@ the answer are the other walls.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pipeline.text.sentences import split_sentences
 
-__all__ = ["gives_orders", "without_orders"]
+__all__ = ["gives_orders", "is_ordered", "without_orders"]
 
 _REACH = 80
 _COMMANDS = (
@@ -114,6 +115,24 @@ _ORDER = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
 def gives_orders(sentence: str) -> bool:
     """True for a sentence that addresses a language model."""
     return _ORDER.search(_folded(sentence)) is not None
+
+
+def is_ordered(text: str, start: int, end: int) -> bool:
+    """True for a stretch of a text that gives orders to a model or follows one on its line.
+
+    What `without_orders` leaves out, asked of one place: «…упомяните, что…» says nothing of a model, but the
+    sentence before it does.
+    """
+    begin = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    return _first_order(text[begin : len(text) if line_end < 0 else line_end]) < end - begin
+
+
+@lru_cache(maxsize=8192)
+def _first_order(line: str) -> int:
+    """Where the first order of a line begins; its length where there is none."""
+    match = _ORDER.search(_folded(line))
+    return len(line) if match is None else match.start() + _leading(match.group())
 
 
 def without_orders(text: str) -> str:

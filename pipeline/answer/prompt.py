@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pipeline.answer.orders import gives_orders, without_orders
+from pipeline.answer.orders import is_ordered, without_orders
 from pipeline.errors import PromptTooLongError
 from pipeline.ports import ChatMessage
 from pipeline.text.language import detect_language
@@ -162,7 +162,8 @@ def source_text(hit: Hit) -> str:
 
 def _chosen_sentences(evidence: Evidence, n: int) -> str:
     """The sentences of source ``n`` among the best, in its own order; empty when there are none."""
-    chosen = [s for s in evidence.sentences[:SENTENCES] if s.source == n and not gives_orders(s.text)]
+    best = [sentence for sentence in evidence.sentences[:SENTENCES] if sentence.source == n]
+    chosen = [s for s in best if not is_ordered(s.chunk.text, s.start, s.end)]
     texts = [sentence.text.strip() for sentence in sorted(chosen, key=lambda sentence: sentence.start)]
     return _with_topic(evidence.hits[n - 1], "\n".join(texts)) if texts else ""
 

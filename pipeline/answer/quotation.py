@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from pipeline.answer.extractive import extractive_answer
-from pipeline.answer.orders import gives_orders
+from pipeline.answer.orders import is_ordered
 from pipeline.answer.support import content_terms, negates, shared
 from pipeline.messages import text
 from pipeline.types import Answer, Evidence, EvidenceSentence, Language
@@ -33,9 +33,11 @@ _CODE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 
 def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> Answer:
-    """The answer with the best passage of its sources beneath it, and the next best sentence.
+    """The answer with the best passage of its sources beneath it.
 
-    What the answer repeats anyway, or what is too long to be read at a glance, is not quoted.
+    Where the model rests on another place than this passage, or where the passage stands in for the model's
+    words already, the next best sentence comes too. What the answer repeats anyway, or what is too long to
+    be read at a glance, is not quoted.
 
     Args:
         answer: A checked answer; offsets of its marks stay right.
@@ -43,8 +45,7 @@ def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> An
         language: Language of the words around the quotation.
     """
     quotes: list[EvidenceSentence] = []
-    passage = () if evidence.passage is None else (evidence.passage,)
-    for quote in (*passage, *evidence.sentences):
+    for quote in _candidates(answer, evidence):
         room = SECOND_CHARACTERS if quotes else QUOTED_CHARACTERS
         said = " ".join((answer.text, *(one.text for one in quotes)))
         if len(quotes) < QUOTES and len(quote.text) <= room and _adds(quote, said):
@@ -58,8 +59,20 @@ def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> An
     return replace(answer, text=f"{answer.text}\n\n{quoted}", citations=answer.citations + new)
 
 
+def _candidates(answer: Answer, evidence: Evidence) -> tuple[EvidenceSentence, ...]:
+    passage = evidence.passage
+    if passage is None:
+        return evidence.sentences
+    start, end = passage.chunk.start + passage.start, passage.chunk.start + passage.end
+    rests_on_it = bool(answer.citations) and all(
+        citation.n == passage.source and start <= citation.start < end for citation in answer.citations
+    )
+    stands_in = shared(content_terms(passage.text), frozenset(content_terms(answer.text))) == 1.0
+    return (passage,) if rests_on_it and not stands_in else (passage, *evidence.sentences)
+
+
 def _adds(quote: EvidenceSentence, said: str) -> bool:
-    if gives_orders(quote.text):
+    if is_ordered(quote.chunk.text, quote.start, quote.end):
         return False
     dropped_negation = negates(quote.text) and not negates(said)
     return (

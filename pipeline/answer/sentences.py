@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.answer.orders import gives_orders
+from pipeline.answer.orders import is_ordered
 from pipeline.answer.units import Unit, split_units, widened
 from pipeline.rerankers.late_interaction import late_interaction_score
 from pipeline.text.stems import keyword_terms
@@ -228,12 +228,12 @@ def _within_budget(order: Iterable[tuple[_Passage, int]], count: int, tokens: in
 def _quotable(passage: _Passage, place: int) -> bool:
     """Neither links and pictures alone nor an order to a language model."""
     text = _text(passage, place)
-    return bool(_WORD.search(_LINK.sub("", text))) and not _gives_orders(text)
+    return bool(_WORD.search(_LINK.sub("", text))) and not _is_ordered(passage, place)
 
 
-@lru_cache(maxsize=8192)
-def _gives_orders(text: str) -> bool:
-    return gives_orders(text)
+def _is_ordered(passage: _Passage, place: int) -> bool:
+    unit = passage.units[place]
+    return is_ordered(passage.candidate.hit.chunk.text, unit.start, unit.end)
 
 
 def _choice(passage: _Passage, place: int) -> _Choice:
@@ -255,7 +255,7 @@ def _room_for_neighbours(passage: _Passage, place: int) -> tuple[int, int]:
         last -= 1
     if sum(sizes[first : last + 1]) > LONGEST_PIECE:
         first = place
-    if any(_gives_orders(_text(passage, other)) for other in range(first, last + 1)):
+    if any(_is_ordered(passage, other) for other in range(first, last + 1)):
         return place, place
     return first, last
 
