@@ -3,8 +3,8 @@
     python benchmarks/classify.py --models MODELS [--model NAME] [--scores FILE] [--threads 1] [--minutes 12]
 
 100 short letters to an accountant's office, eight labels and none (`benchmarks/data/letters.jsonl`, written
-for this purpose). Scores of letters that were read go into a file, so that a run that was stopped goes on with
-the next; what is printed comes from the product's own decision. The first half of the letters may have served
+for this purpose). Scores of letters that were read go into a file, so that a run that was stopped can go on
+later; what is printed comes from the product's own decision. The first half of the letters may have served
 to choose prompt and calibration, the second half never.
 """
 
