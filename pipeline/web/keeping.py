@@ -6,10 +6,11 @@ rest as JSON, and `security` refuses whatever another site's page sends. Off thi
 
 from __future__ import annotations
 
-from pipeline.errors import BodyTooLargeError, InvalidRequestError, NotFoundError
+from pipeline.errors import BodyTooLargeError, IndexMissingError, InvalidRequestError, NotFoundError
 from pipeline.index import Index
 from pipeline.ingest.holdings import FileStatus, owner
 from pipeline.library.renewal import RenewalView
+from pipeline.library.review import Review
 from pipeline.messages import Phrase
 from pipeline.types import Language
 from pipeline.web import jsontext, problems, schemas
@@ -56,13 +57,18 @@ def files(context: Context) -> Response:
 def review(context: Context) -> Response:
     """``GET /kb/review.json``: tokens of every file, blocks over the limit, passages that say the same.
 
+    Of no index there is nothing to say: then everything is empty.
+
     Raises:
-        IndexUnusableError: There is no index.
+        IndexUnusableError: There is one, but it cannot be used.
     """
     library = context.library()
-    index, found = library.index(), library.review()
+    try:
+        index, found = library.index(), library.review()
+    except IndexMissingError:
+        index, found = None, Review("", {}, (), ())
     named = {chunk_id for group in found.duplicates[:_SHOWN_GROUPS] for chunk_id in group}
-    known = {chunk.id: chunk for chunk in index.chunks if chunk.id in named}
+    known = {chunk.id: chunk for chunk in (index.chunks if index else ()) if chunk.id in named}
     body = {
         "kb_version": found.kb_version,
         "limit": context.settings.index.large_block_tokens,

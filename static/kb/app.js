@@ -51,7 +51,8 @@ function draw() {
   byId("standing").textContent = standing(kb);
   byId("standing").classList.toggle("warning", !kb.current);
   if (review) drawReview(review);
-  offerFiles(kb.files.filter((file) => file.chunks > 0).map((file) => file.file));
+  // Passages are those of the index in use, which is the new one only a moment after it was written.
+  if (review?.kb_version === kb.kb_version) offerFiles(kb.files.filter((file) => file.chunks > 0).map((file) => file.file));
 }
 
 function standing({ kb_version: version, current, files, difference }) {
@@ -66,7 +67,7 @@ async function load() {
   state.kb = await read("/kb.json");
   draw();
   // Counting tokens takes a moment the first time: the list need not wait for it.
-  state.review = await read("/kb/review.json").catch(() => null);
+  state.review = await read("/kb/review.json");
   draw();
 }
 
@@ -92,7 +93,7 @@ async function follow() {
   // The server takes the new index within a second; what it says of passages is then that of the new one.
   for (let tries = 0; tries < 10 && state.review?.kb_version !== state.kb.kb_version; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    state.review = await read("/kb/review.json").catch(() => null);
+    state.review = await read("/kb/review.json");
   }
   draw();
 }

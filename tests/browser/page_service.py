@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import server_fastapi
 import server_flask
 from pipeline.errors import CancelledError, EmptyQuestionError, NotFoundError
+from pipeline.ports import Service
 from pipeline.settings import Settings
 from pipeline.text.flags import parse_flags
 from pipeline.types import (
@@ -112,7 +113,7 @@ class PageService:
 
 @contextmanager
 def serve_really(
-    kind: str, service: PageService, port: int = 0, settings: Settings | None = None
+    kind: str, service: Service, port: int = 0, settings: Settings | None = None
 ) -> Iterator[str]:
     """Run ``kind`` ("fastapi" or "flask") in a thread, on a free port unless told; yields its address."""
     settings = settings or Settings()

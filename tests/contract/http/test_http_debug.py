@@ -1,9 +1,12 @@
 """What the debug drawer is told, and that the reply of ``/ask`` stays as it was."""
 
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
 from speaking_service import QUESTION, SteppedGenerator, speaking, until
+
+from pipeline.answer.evidence import gather
 
 ASKED = quote(QUESTION)
 
@@ -33,7 +36,10 @@ def test_candidates_stages_and_the_prompt_that_would_be_sent(client):
 
 
 def test_where_no_model_would_be_called_there_is_no_prompt(client, monkeypatch):
-    monkeypatch.setattr("pipeline.answer.evidence.DEFAULT_THRESHOLD", 1.1)
+    def refusing(*given):
+        return replace(gather(*given), refused=True)
+
+    monkeypatch.setattr("pipeline.service.gather", refusing)
     found = client.get("/debug/search?q=" + quote("рецепт борща")).json
     assert found["refused"]
     assert found["prompt"] == []
