@@ -1,6 +1,6 @@
 """How well the product says that there is no answer: every figure of refusal, as tables and as JSON.
 
-    python benchmarks/refusal.py --data ../shared/data --models MODELS [--signals] [--cross 150] [--json FILE]
+    python benchmarks/refusal.py --data ../shared/data --models MODELS [--signals] [--json FILE]
 
 Each base is judged by a model fitted on bases of other texts, and by a calibration made of its own sentences
 and of the foreign questions that ship with the product, as ``otvet index`` makes it: no question measured
@@ -12,8 +12,8 @@ here has set anything. Kinds of questions without an answer:
   product, plausible, not in its documents; nothing was fitted on them;
 - taken out: questions with an answer, asked after its files have left the base.
 
-``--signals`` prints what further signals tell alone and what they add, ``--cross`` what a cross-encoder adds
-on that many questions a kind. A second run takes three minutes.
+``--signals`` prints what further signals tell alone and what they add, ``--yes-no`` the same of what the
+language model says itself (``yes_no.py``). A second run takes two minutes.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--embedder", default="multilingual-e5-small")
     parser.add_argument("--signals", action="store_true", help="also what further signals add")
+    parser.add_argument("--yes-no", type=Path, nargs="+", help="what yes_no.py wrote")
     parser.add_argument("--json", type=Path, help="write all figures here too")
     arguments = parser.parse_args()
     inner = OnnxEmbedder(arguments.models / arguments.embedder, threads=2)
@@ -95,6 +96,8 @@ def main() -> None:
     print_curves(judged)
     if arguments.signals:
         figures["signals"] = print_signals(samples)
+    if arguments.yes_no:
+        figures["yes_no"] = [print_yes_no(one, arguments.yes_no) for one in judged]
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -241,6 +244,35 @@ def added(samples: Sequence[Sample], base: str, place: int | None) -> float:
     coefficients, _ = fit_logistic(train, labels, weights_of(others))
     scores = test @ coefficients
     return float(np.mean([auc_of(own, kind, scores) for kind in ("near", "taken out")]))
+
+
+def print_yes_no(one: Judged, files: Sequence[Path]) -> dict[str, Any]:
+    """What the language model's own yes or no tells, alone and added to the relevance."""
+    rows = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    said = {(row["kind"], row["question"]): row["odds"] for row in rows if row["base"] == one.name}
+    known = [place for place, it in enumerate(one.samples) if (it.kind, it.question) in said]
+    if not known:
+        return {}
+    kinds = np.array([one.samples[place].kind for place in known])
+    model = one.odds[known]
+    yes = np.array([said[one.samples[place].kind, one.samples[place].question] for place in known])
+    figures: dict[str, Any] = {"base": one.name, "questions": len(known)}
+    print(f"\n{one.name}: the language model's yes or no, {len(known)} questions; AUC, at 3 %, best point")
+    for weight in (None, 0.0, 0.25, 0.5, 1.0):
+        scores = yes if weight is None else model + weight * yes
+        name = "yes or no alone" if weight is None else f"relevance + {weight} yes or no"
+        right = scores[kinds == "answerable"]
+        figures[name] = {}
+        cells = ""
+        for kind in (kind for kind in KINDS if (kinds == kind).any()):
+            wrong = scores[kinds == kind]
+            best = best_point(right, wrong)
+            kept = share(wrong < np.quantile(right, 0.03))
+            auc = area_under_curve(right, wrong)
+            figures[name][kind] = {"questions": len(wrong), "auc": auc, "at_3_percent": kept, "best": best}
+            cells += f"  {kind}: {auc:.3f}, {kept:.2f}, {best['precision_even']:.2f} / {best['recall']:.2f}"
+        print(f"  {name:<28}{cells}")
+    return figures
 
 
 def column(samples: Sequence[Sample], place: int) -> np.ndarray:

@@ -1,0 +1,123 @@
+"""Asks the language model itself whether the best passage holds the answer: yes or no, by its probabilities.
+
+    python benchmarks/yes_no.py --data ../shared/data --models MODELS --base kb_bsl --out FILE [--seconds 800]
+
+One line of JSON a question, with the log-odds of "Yes". A run that was ended goes on where it was.
+``refusal.py --yes-no FILE`` tells what they add. About 4 seconds a question on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from question_sets import CACHE, HANDBOOK, Question, RememberingEmbedder, load_sets, without
+from refusal import BY_HAND
+from refusal_signals import best_first
+
+from pipeline.embedders.onnx import OnnxEmbedder
+from pipeline.generators.llama_cpp import LlamaCppGenerator
+from pipeline.models.layout import gguf_file, locate
+from pipeline.ports import ChatMessage
+from pipeline.retrieval.search import retrieve
+from pipeline.settings import IndexSettings, SearchSettings
+from pipeline.types import Query
+
+ANSWERS = ("Yes", "No")
+PASSAGE_CHARACTERS = 1400
+MOST = {"answerable": 60, "near": 60, "near by hand": 60, "taken out": 60}
+
+_JUDGE = (
+    "You check whether a text answers a question. Reply Yes only if the text itself states the answer to the "
+    "question; reply No if it is only about a similar subject or leaves the answer out."
+)
+_EXAMPLES = (
+    (
+        "Ежегодный отпуск в компании «Заря» — 28 дней. Заявление подают не позднее чем за две недели.",
+        ("За сколько времени нужно подать заявление на отпуск?", "Yes"),
+        ("Как перенести отпуск на следующий год?", "No"),
+    ),
+    (
+        "Hold the RESET button for ten seconds until the light turns red. The log is written to reset.log.",
+        ("Where is the log kept after a reset?", "Yes"),
+        ("How much does the device cost?", "No"),
+    ),
+)
+
+
+def main() -> None:
+    """Ask until all is asked or the time is over."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--base", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=800)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--model", default="qwen2.5-coder-1.5b-instruct-q4_k_m")
+    arguments = parser.parse_args()
+    until = time.monotonic() + arguments.seconds
+    lines = arguments.out.read_text(encoding="utf-8").splitlines() if arguments.out.is_file() else []
+    done = {(row["kind"], row["question"]) for row in map(json.loads, lines)}
+    inner = OnnxEmbedder(arguments.models / "multilingual-e5-small", threads=arguments.threads)
+    file = gguf_file(locate(arguments.models, arguments.model))
+    generator = LlamaCppGenerator(file, threads=arguments.threads)
+    with arguments.out.open("a", encoding="utf-8") as out:
+        for kind, question, passage in questions(arguments.data, inner, arguments.base):
+            if time.monotonic() > until:
+                return
+            if (kind, question) not in done:
+                started = time.perf_counter()
+                yes, no = generator.score(messages(passage, question), ANSWERS, lambda: False)
+                row = {"base": arguments.base, "kind": kind, "question": question, "odds": round(yes - no, 4)}
+                row["seconds"] = round(time.perf_counter() - started, 2)
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                out.flush()
+
+
+def messages(passage: str, question: str) -> tuple[ChatMessage, ...]:
+    """The judge's prompt; all but the last message is the same for every question."""
+    turns = [ChatMessage("system", _JUDGE)]
+    for text, *pairs in _EXAMPLES:
+        for asked, answer in pairs:
+            turns += [_asked(text, asked), ChatMessage("assistant", answer)]
+    return (*turns, _asked(passage, question))
+
+
+def questions(data: Path, inner: OnnxEmbedder, name: str) -> Iterator[tuple[str, str, str]]:
+    """Kind, question and best passage, the kinds in turn, so that a run cut short has some of each."""
+    embedder = RememberingEmbedder(inner, CACHE / "questions")
+    one = next(each for each in load_sets(data, inner, IndexSettings()) if each.name == name)
+    kinds: dict[str, list[Question]] = {kind: [] for kind in MOST}
+    for question in one.questions:
+        if not question.files:
+            kinds.setdefault(question.kind.removeprefix("unanswerable_"), []).append(question)
+    path = HANDBOOK / BY_HAND.get(name, "")
+    if path.is_file():
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        kinds["near by hand"] = [Question(row["question"], frozenset()) for row in rows]
+    order = np.random.default_rng(3).permutation(len(one.answerable))
+    kinds["answerable"] = kinds["taken out"] = [one.answerable[place] for place in order]
+    for place in range(max(MOST.values())):
+        for kind, most in MOST.items():
+            if place < min(most, len(kinds[kind])):
+                question = kinds[kind][place]
+                index = without(one.index, question.files) if kind == "taken out" else one.index
+                query = Query(question.text, question.text)
+                found = best_first(retrieve(query, index, embedder, SearchSettings()))
+                if found:
+                    chunk = found[0].hit.chunk
+                    yield kind, question.text, f"{chunk.topic}\n{chunk.text}"[:PASSAGE_CHARACTERS]
+
+
+def _asked(passage: str, question: str) -> ChatMessage:
+    text = f"Text:\n{passage}\n\nQuestion: {question}\n\nDoes the text state the answer? Yes or No."
+    return ChatMessage("user", text)
+
+
+if __name__ == "__main__":
+    main()
