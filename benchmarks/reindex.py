@@ -16,8 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from stand_in import StandIn, write_texts
-
 from pipeline import bootstrap
 from pipeline.indexing import EmbedderSource, update_index
 from pipeline.settings import load_settings
@@ -37,6 +35,8 @@ def main() -> None:
 
 def measure(home: Path, files: int, rounds: int) -> None:
     """Index, then change a file, and index again, several times."""
+    from stand_in import StandIn, write_texts  # not before the pipeline has told numpy its threads
+
     settings = load_settings({"home": home, "profile": "search"}).settings
     write_texts(settings.knowledge_base, files * _TOPICS, _TOPICS)
     spec = bootstrap.create_embedder(settings).spec

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.answer.refusal import relevance, threshold_for
-from pipeline.answer.sentences import best_passage, choose_sentences
+from pipeline.answer.sentences import best_passage, choose_sentences, scored_passages
 from pipeline.types import Evidence, Retrieval
 
 __all__ = ["gather"]
@@ -18,10 +18,11 @@ def gather(retrieval: Retrieval, threshold: float | None = None, strictness: int
         strictness: How much stricter (or, below 0, softer) than that one it shall be.
     """
     likely, sources = relevance(retrieval), retrieval.query.sources_limit
+    passages = scored_passages(retrieval)
     return Evidence(
         hits=retrieval.hits,
-        sentences=choose_sentences(retrieval, sources=sources),
-        passage=best_passage(retrieval, sources=min(sources, len(retrieval.hits))),
+        sentences=choose_sentences(retrieval, sources=sources, passages=passages),
+        passage=best_passage(retrieval, sources=sources, passages=passages),
         relevance=likely,
         refused=likely < (threshold_for(strictness) if threshold is None else threshold),
     )

@@ -29,7 +29,7 @@ from pipeline.types import (
     Retrieval,
 )
 
-__all__ = ["best_passage", "choose_sentences"]
+__all__ = ["ScoredPassage", "best_passage", "choose_sentences", "scored_passages"]
 
 WORDS_WEIGHT = 0.1
 """What holding all of the question's words adds to a sentence's score."""
@@ -50,7 +50,7 @@ _WORD = re.compile(r"[^\W_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Passage:
+class ScoredPassage:
     """A candidate cut into pieces.
 
     Attributes:
@@ -75,8 +75,18 @@ class _Choice:
     score: float
 
 
+def scored_passages(retrieval: Retrieval) -> list[ScoredPassage]:
+    """The passages of the hits, cut into pieces, each piece with its score."""
+    return [_scored(candidate, retrieval.terms) for candidate in retrieval.candidates[: len(retrieval.hits)]]
+
+
 def choose_sentences(
-    retrieval: Retrieval, *, sources: int, count: int = 6, tokens: int = 400
+    retrieval: Retrieval,
+    *,
+    sources: int,
+    count: int = 6,
+    tokens: int = 400,
+    passages: Sequence[ScoredPassage] | None = None,
 ) -> tuple[EvidenceSentence, ...]:
     """The sentences an answer may be made of, best first.
 
@@ -85,17 +95,13 @@ def choose_sentences(
         sources: How many of the hits may be quoted from, best first.
         count: Sentences at most, neighbours not counted.
         tokens: Tokens of all of them together at most; the best one is always there.
+        passages: The `scored_passages`, where they are at hand.
 
     Returns:
         Sentences that do not overlap, none said twice. A hit that none was chosen from gives its best
         one too, so that every source has something to show.
     """
-    shown = retrieval.candidates[: len(retrieval.hits)]
-    passages = [_scored(candidate, retrieval.terms) for candidate in shown]
-    order = sorted(
-        ((passage, place) for passage in passages for place in passage.scores),
-        key=lambda item: (-round(item[0].scores[item[1]], 6), item[0].candidate.hit.rank, item[1]),
-    )
+    order = _in_order(scored_passages(retrieval) if passages is None else passages)
     allowed = (item for item in order if item[0].candidate.hit.rank <= sources)
     chosen = _within_budget(allowed, count, tokens)
     quoted = {choice.hit.rank for choice in chosen}
@@ -110,7 +116,17 @@ def choose_sentences(
     )
 
 
-def best_passage(retrieval: Retrieval, *, sources: int) -> EvidenceSentence | None:
+def _in_order(passages: Iterable[ScoredPassage]) -> list[tuple[ScoredPassage, int]]:
+    """All scored pieces, best first."""
+    return sorted(
+        ((passage, place) for passage in passages for place in passage.scores),
+        key=lambda item: (-round(item[0].scores[item[1]], 6), item[0].candidate.hit.rank, item[1]),
+    )
+
+
+def best_passage(
+    retrieval: Retrieval, *, sources: int, passages: Sequence[ScoredPassage] | None = None
+) -> EvidenceSentence | None:
     """The place to read first: the best sentence with its best neighbours, while that stays short.
 
     An answer often stands in the sentence before or behind the one that resembles the question, and one
@@ -119,16 +135,13 @@ def best_passage(retrieval: Retrieval, *, sources: int) -> EvidenceSentence | No
     Args:
         retrieval: What was found.
         sources: How many of the hits it may come from.
+        passages: The `scored_passages`, where they are at hand.
 
     Returns:
         None where no sentence is short enough. Code is no passage to read.
     """
-    passages = [_scored(candidate, retrieval.terms) for candidate in retrieval.candidates[:sources]]
-    order = sorted(
-        ((passage, place) for passage in passages for place in passage.scores),
-        key=lambda item: (-round(item[0].scores[item[1]], 6), item[0].candidate.hit.rank, item[1]),
-    )
-    for passage, place in order:
+    found = scored_passages(retrieval) if passages is None else passages
+    for passage, place in _in_order(found[:sources]):
         if passage.units[place].kind != "code" and _quotable(passage, place):
             first, last = _room_for_neighbours(passage, place)
             if _length(passage, first, last) <= LONGEST_PASSAGE:
@@ -136,7 +149,7 @@ def best_passage(retrieval: Retrieval, *, sources: int) -> EvidenceSentence | No
     return None
 
 
-def _extended(passage: _Passage, place: int, first: int, last: int) -> EvidenceSentence:
+def _extended(passage: ScoredPassage, place: int, first: int, last: int) -> EvidenceSentence:
     for _ in range(PASSAGE_PIECES - 1):
         nearby = [
             (passage.scores[other], other)
@@ -157,14 +170,14 @@ def _extended(passage: _Passage, place: int, first: int, last: int) -> EvidenceS
     )
 
 
-def _length(passage: _Passage, first: int, last: int) -> int:
+def _length(passage: ScoredPassage, first: int, last: int) -> int:
     return passage.units[last].end - passage.units[first].start
 
 
-def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:
+def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> ScoredPassage:
     similarity = candidate.similarity
     if candidate.tokens is None or similarity is None:
-        return _Passage(candidate, (), [], {})
+        return ScoredPassage(candidate, (), [], {})
     pieces = _read(candidate.hit.chunk.text)
     weights = np.array([term.weight for term in terms])
     passage = late_interaction_score(similarity) + WORDS_WEIGHT * _share(candidate.covered, weights)
@@ -178,7 +191,7 @@ def _scored(candidate: Candidate, terms: Sequence[QuestionTerm]) -> _Passage:
             scores[place] = (
                 float(late[place]) + WORDS_WEIGHT * _share(covered, weights) + PASSAGE_WEIGHT * passage
             )
-    return _Passage(candidate, units, (ends - begins).tolist(), scores)
+    return ScoredPassage(candidate, units, (ends - begins).tolist(), scores)
 
 
 def _token_ranges(spans: IntMatrix, units: Sequence[Unit]) -> tuple[Rows, Rows]:
@@ -207,7 +220,7 @@ def _read(text: str) -> tuple[tuple[Unit, frozenset[str]], ...]:
     return tuple((unit, frozenset(keyword_terms(text[unit.start : unit.end]))) for unit in split_units(text))
 
 
-def _within_budget(order: Iterable[tuple[_Passage, int]], count: int, tokens: int) -> list[_Choice]:
+def _within_budget(order: Iterable[tuple[ScoredPassage, int]], count: int, tokens: int) -> list[_Choice]:
     chosen: list[_Choice] = []
     said: set[str] = set()
     for passage, place in order:
@@ -225,18 +238,18 @@ def _within_budget(order: Iterable[tuple[_Passage, int]], count: int, tokens: in
     return chosen
 
 
-def _quotable(passage: _Passage, place: int) -> bool:
+def _quotable(passage: ScoredPassage, place: int) -> bool:
     """Neither links and pictures alone nor an order to a language model."""
     text = _text(passage, place)
     return bool(_WORD.search(_LINK.sub("", text))) and not _is_ordered(passage, place)
 
 
-def _is_ordered(passage: _Passage, place: int) -> bool:
+def _is_ordered(passage: ScoredPassage, place: int) -> bool:
     unit = passage.units[place]
     return is_ordered(passage.candidate.hit.chunk.text, unit.start, unit.end)
 
 
-def _choice(passage: _Passage, place: int) -> _Choice:
+def _choice(passage: ScoredPassage, place: int) -> _Choice:
     first, last = _room_for_neighbours(passage, place)
     return _Choice(
         hit=passage.candidate.hit,
@@ -247,7 +260,7 @@ def _choice(passage: _Passage, place: int) -> _Choice:
     )
 
 
-def _room_for_neighbours(passage: _Passage, place: int) -> tuple[int, int]:
+def _room_for_neighbours(passage: ScoredPassage, place: int) -> tuple[int, int]:
     """The widened range, or as much of it as stays short; never over a sentence that gives orders."""
     sizes = passage.sizes
     first, last = widened(passage.candidate.hit.chunk.text, passage.units, place)
@@ -260,7 +273,7 @@ def _room_for_neighbours(passage: _Passage, place: int) -> tuple[int, int]:
     return first, last
 
 
-def _text(passage: _Passage, place: int) -> str:
+def _text(passage: ScoredPassage, place: int) -> str:
     unit = passage.units[place]
     return passage.candidate.hit.chunk.text[unit.start : unit.end]
 
