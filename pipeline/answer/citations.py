@@ -43,7 +43,7 @@ class Checked:
             added something, or dropped a «не».
         foreign: True when it is in another language than its sources; words cannot be compared then.
         verbatim: True for words of a source put in the place of the model's.
-        obedient: True when it is unsound and says what only an order to the model asked for.
+        obedient: True when it holds a word that only an order to the model does.
     """
 
     lead: str
@@ -131,8 +131,8 @@ def _with_facts(checked: Checked, sources: Mapping[int, CitedSource]) -> Checked
 
 def _with_obedience(checked: Checked, sources: Mapping[int, CitedSource]) -> Checked:
     ordered = frozenset[str]().union(*(source.ordered for source in sources.values()))
-    obedient = not checked.sound and not ordered.isdisjoint(content_terms(checked.text))
-    return replace(checked, obedient=obedient)
+    said = frozenset[str]().union(*(source.terms for source in sources.values()))
+    return replace(checked, obedient=not (ordered - said).isdisjoint(content_terms(checked.text)))
 
 
 def _supports(source: CitedSource, claim: Sequence[str]) -> bool:

@@ -97,14 +97,14 @@ def _repaired(
 ) -> list[Checked]:
     """Sentences that are not their source's give way to the source's own.
 
-    A loose sentence, or one with a fact of its own, to the sentence it rests on; an unsupported one, or one
-    that only says the question again, to the best evidence not said yet. When the evidence is used up it
-    stays, and is marked if it is unsupported, but not if it does what a document ordered.
+    A loose sentence, or one with a fact of its own, to the sentence it rests on; an unsupported one, one that
+    only says the question again, or one that does what a document ordered, to the best evidence not said yet.
+    When the evidence is used up it stays, and is marked if it is unsupported, but not if it obeys.
     """
     repaired: list[Checked] = []
     for statement in statements:
         verbatim = statement
-        if statement.unsupported or _echoes(statement, asked):
+        if statement.unsupported or statement.obedient or _echoes(statement, asked):
             said = frozenset(content_terms(" ".join(one.text for one in repaired)))
             quote = next((q for q in quotes if shared(content_terms(q.text), said) < ALREADY_SAID), None)
             if quote is None and statement.obedient:
