@@ -67,8 +67,6 @@ class LlamaEngine:
         if not self._context:
             api.llama_model_free(self._model)
             raise GeneratorError(reason=Phrase("generator_no_context", {"detail": last_complaint()}))
-        self._stop = StopFlag(api)
-        self._stop.attach(api, self._context)
         self._free = weakref.finalize(self, _free, api, self._context, self._model)
         self._vocab = api.llama_model_get_vocab(self._model)
         self._memory = api.llama_get_memory(self._context)
@@ -76,12 +74,16 @@ class LlamaEngine:
         self.vocabulary_size = int(api.llama_vocab_n_tokens(self._vocab))
         self.context_tokens = int(api.llama_n_ctx(self._context))
         self.n_batch = options.n_batch
-        # What slides over its window, or sums everything up in one state, cannot be cut out of the middle.
+        # What slides over its window, or sums everything up in one state, cannot be cut out of the middle;
+        # nor can the part of a step that was read before an interrupt be taken back.
         self.can_park = not (
             api.llama_model_n_swa(self._model)
             or api.llama_model_is_recurrent(self._model)
             or api.llama_model_is_hybrid(self._model)
         )
+        self._stop = StopFlag(api)
+        if self.can_park:
+            self._stop.attach(api, self._context)
 
     def close(self) -> None:
         """Free model and context; nothing else may be called afterwards."""
@@ -159,7 +161,7 @@ class LlamaEngine:
         return bool(done)
 
     def interrupt(self) -> None:
-        """Have a running ``evaluate`` return at once. Callable from any thread, harmless when idle."""
+        """Have a running ``evaluate`` return at once, if ``can_park``. Callable from any thread."""
         self._stop.set()
 
     def resume(self) -> None:
