@@ -53,13 +53,15 @@ class Duel(Generic[T]):
 
     Attributes:
         challenger: Who challenged.
-        ratios: How many times faster it was, comparison by comparison; empty when it could not run.
+        ratios: How many times faster it was, comparison by comparison; empty without time for one.
         won: True when it is the champion now.
+        failed: True when it could not run.
     """
 
     challenger: T
     ratios: tuple[float, ...]
     won: bool
+    failed: bool = False
 
 
 class Referee(Generic[T]):
@@ -105,7 +107,7 @@ class Referee(Generic[T]):
             try:
                 theirs.append(self._budget.run(lambda: self._measure(challenger)))
             except self._failures:
-                return Duel(challenger, (), won=False)
+                return Duel(challenger, (), won=False, failed=True)
             before, after = self.cost, self._budget.run(lambda: self._measure(self.champion))
             self.cost = after
             ratios.append((before + after) / 2 / theirs[-1])

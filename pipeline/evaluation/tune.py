@@ -51,11 +51,15 @@ _PASSAGE = (
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One way that was tried, how many times faster it was in each comparison, and whether it was taken."""
+    """One way that was tried: how many times faster in each comparison, and whether it was taken.
+
+    Without a comparison it failed, or there was no time for one.
+    """
 
     way: str
     ratios: tuple[float, ...]
     won: bool
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Course:
             self.step(str(challenger))
             duel = referee.challenge(challenger)
             ratios = tuple(round(ratio, 3) for ratio in duel.ratios)
-            self.tried.append(Tried(str(challenger), ratios, duel.won))
+            self.tried.append(Tried(str(challenger), ratios, duel.won, duel.failed))
             if duel.won:
                 gain *= statistics.median(duel.ratios)
         return round(gain, 3)
@@ -148,7 +152,7 @@ def tune_generator(name: str, file: Path, budget: Budget, course: Course) -> Tun
         referee = Referee(start, trial, budget, (OtvetError,))
     except GeneratorError:
         # They crash on some processors; what the product does untuned is the next best way to start.
-        course.tried.append(Tried(str(start), (), won=False))
+        course.tried.append(Tried(str(start), (), won=False, failed=True))
         start, defaults_run = EngineChoice(EngineOptions(), physical_cores()), False
         course.step(str(start))
         referee = Referee(start, trial, budget, (OtvetError,))

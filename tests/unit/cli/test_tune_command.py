@@ -77,7 +77,9 @@ def test_in_russian_too(measured, monkeypatch) -> None:
 def test_as_data(measured) -> None:
     data = json.loads(CliRunner().invoke(tune, ["--json"]).stdout)
     assert data["generator"]["options"]["repack"] is False
-    assert data["tried"] == [{"way": "generator: threads 2", "ratios": [1.3, 1.31, 1.32], "won": True}]
+    assert data["tried"] == [
+        {"way": "generator: threads 2", "ratios": [1.3, 1.31, 1.32], "won": True, "failed": False}
+    ]
     assert data["seconds"] == 41.6
 
 

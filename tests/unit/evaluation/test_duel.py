@@ -75,7 +75,7 @@ def test_what_cannot_run_is_out_and_the_champion_stays() -> None:
         return 1.0
 
     referee = Referee("default", measure, Budget(10, clock), (GeneratorError,))
-    assert referee.challenge("broken").ratios == ()
+    assert referee.challenge("broken").failed
     assert referee.champion == "default"
 
 
@@ -93,4 +93,5 @@ def test_nothing_is_begun_that_does_not_fit_and_nothing_half_tried_wins() -> Non
     duel = referee.challenge("new")
     assert len(duel.ratios) == 2
     assert not duel.won
-    assert referee.challenge("later").ratios == ()
+    later = referee.challenge("later")
+    assert (later.ratios, later.failed) == ((), False)
