@@ -11,6 +11,7 @@ the answer are the other walls.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from pipeline.text.sentences import split_sentences
@@ -109,7 +110,23 @@ _PATTERNS = (
     # Control tokens of chat formats.
     r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|###\s*(?:System|Instruction|Human|Assistant)\b",
 )
-_ORDER = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
+# An upper-case letter that is no escape such as \W.
+_CAPITAL = re.compile(r"(\\.)|([A-ZА-Я])", re.DOTALL)
+
+
+def _joined(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One expression for folded texts.
+
+    Nearly all sentences match nothing, and that is found out six times as fast with small letters only and
+    with one look for the border of a word before all patterns that begin with one.
+    """
+    small = [_CAPITAL.sub(lambda m: m[1] or m[2].lower(), pattern) for pattern in patterns]
+    at_words = [pattern for pattern in small if pattern.startswith(r"\b")]
+    others = [pattern for pattern in small if not pattern.startswith(r"\b")]
+    return re.compile("|".join((rf"\b(?:{'|'.join(at_words)})", *others)), re.DOTALL)
+
+
+_ORDER = _joined(_PATTERNS)
 
 
 def gives_orders(sentence: str) -> bool:
@@ -160,5 +177,8 @@ def _leading(matched: str) -> int:
 
 
 def _folded(text: str) -> str:
-    """ё = е, letter for letter, so that offsets stay."""
-    return text.replace("ё", "е").replace("Ё", "Е")
+    """In small letters, ё = е, letter for letter, so that offsets stay."""
+    small = text.lower()
+    if len(small) != len(text):  # «İ» becomes two
+        small = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    return small.replace("ё", "е").replace("ſ", "s")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pipeline.answer import orders
 from pipeline.answer.orders import gives_orders, is_ordered, without_orders
 from pipeline.text.sentences import split_sentences
 
@@ -126,3 +130,17 @@ def test_what_follows_an_order_on_its_line_is_ordered_too() -> None:
     assert sentences[0] == "Отпуск 28 дней."
     assert ordered == [False, True, True, False]
     assert is_ordered(text, 0, len(text))
+
+
+_PIECES = st.sampled_from([*HOSTILE, "Срок — 3 дня.", "Ассистент бухгалтера.", "ſystem: İ", "\n", " ", "# "])
+
+
+@given(st.lists(st.one_of(_PIECES, st.text(max_size=5)), max_size=4), st.integers(0, 30))
+def test_the_joined_expression_finds_what_the_patterns_find(pieces: list[str], cut: int) -> None:
+    """It may begin with the border of a word only where all that stands in a pattern does."""
+    text = "".join(pieces)[cut:]
+    folded = orders._folded(text)
+    assert len(folded) == len(text)
+    apart = (re.search(pattern, folded, re.IGNORECASE | re.DOTALL) for pattern in orders._PATTERNS)
+    begins = [match.start() + orders._leading(match.group()) for match in apart if match]
+    assert orders._first_order(text) == min(begins, default=len(text))
