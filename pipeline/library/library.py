@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.index import Index
 from pipeline.indexing import EmbedderSource, IndexStatus, index_status, update_index
+from pipeline.library.feedback import FEEDBACK, FeedbackFile
 from pipeline.library.renewal import Renewal
 from pipeline.library.review import Review, Reviewer
 from pipeline.library.shelf import TRASH, Shelf
@@ -21,6 +22,7 @@ class Library:
 
     Attributes:
         shelf: Its files.
+        feedback: What people thought of answers.
         renewal: Indexing in the background.
         status: How the index stands to the files.
         index: The index in use.
@@ -28,6 +30,7 @@ class Library:
     """
 
     shelf: Shelf
+    feedback: FeedbackFile
     renewal: Renewal
     status: Callable[[], IndexStatus]
     index: Callable[[], Index]
@@ -47,7 +50,10 @@ def open_library(
     reviewer = Reviewer(settings.index.large_block_tokens)
     return Library(
         shelf=Shelf(settings.knowledge_base, settings.home / TRASH),
-        renewal=Renewal(lambda progress: update_index(settings, source(), progress=progress, calibrating=True)),
+        feedback=FeedbackFile(settings.home / FEEDBACK),
+        renewal=Renewal(
+            lambda progress: update_index(settings, source(), progress=progress, calibrating=True)
+        ),
         status=lambda: index_status(settings, source()),
         index=index,
         review=lambda: reviewer.of(index(), source().load()),

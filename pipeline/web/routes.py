@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.web import background, classification, debug, keeping, maps, operations, originals
+from pipeline.web import background, classification, debug, keeping, maps, operations, opinions, originals
 from pipeline.web.bodies import BODY_LIMIT, UPLOAD_LIMIT
 from pipeline.web.exchange import Context, Response
 
@@ -73,6 +73,8 @@ ROUTES = (
     Route("/kb/restore", "POST", keeping.restore, "Bring a removed file back"),
     Route("/kb/index", "POST", keeping.renew, "Bring the index up to date"),
     Route("/kb/index", "GET", keeping.renewal, "How that stands"),
+    Route("/feedback", "POST", opinions.keep, "What somebody thought of an answer"),
+    Route("/feedback/export", "GET", opinions.export, "Opinions as a file for otvet eval"),
     Route("/health", "GET", operations.health, "Alive"),
     Route("/ready", "GET", operations.ready, "Models and index are loaded"),
     Route("/status", "GET", operations.status, "Models, index, queue, memory"),

@@ -8,6 +8,7 @@ import { byId } from "./dom.js";
 import { hintSource, lightSource, listenToCards, returnToCitation, showSources } from "./evidence.js";
 import { choose, currentLanguage, speak, t } from "./i18n.js";
 import { recall, remember } from "./memory.js";
+import { keep } from "./past.js";
 import { untilReady } from "./readiness.js";
 import { Typing } from "./typing.js";
 
@@ -105,7 +106,10 @@ async function start(text) {
       if (name === "sources") set({ found: data, stale: false });
       if (name === "waiting") set({ queue: data });
       if (name === "token") addToken(data.text);
-      if (name === "done") set({ phase: "answered", reply: data, stale: false });
+      if (name === "done") {
+        keep(text, data);
+        set({ phase: "answered", reply: data, stale: false });
+      }
     }
     kept = page;
   } catch (error) {
@@ -181,6 +185,11 @@ function listen() {
   for (const button of document.querySelectorAll("[data-language]")) {
     button.addEventListener("click", async () => { await choose(button.dataset.language); draw(); });
   }
+  byId("history-open").addEventListener("click", async () => (await import("./history.js")).openHistory((text) => {
+    question.value = text;
+    question.focus();
+    start(text);
+  }));
   const cited = (event) => event.target.closest?.(".cite");
   byId("answer").addEventListener("click", (event) => {
     const link = cited(event);

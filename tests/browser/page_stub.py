@@ -54,6 +54,7 @@ class Script:
     failures: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
     asked: list[dict[str, Any]] = field(default_factory=list)
     debugged: list[tuple[str, dict[str, list[str]]]] = field(default_factory=list)
+    opinions: list[dict[str, Any]] = field(default_factory=list)
     searched: list[str] = field(default_factory=list)
     languages: list[str] = field(default_factory=list)
     left: threading.Event = field(default_factory=threading.Event)
@@ -91,6 +92,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/feedback":
+            self.script.opinions.append(body)
+            self._json(201, {"kept": True, "status": "ok"})
+            return
         self.script.asked.append(body)
         self.script.languages.append(self.headers.get("Accept-Language", ""))
         question = body["question"]

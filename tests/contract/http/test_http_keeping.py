@@ -174,3 +174,42 @@ def test_without_an_index_the_files_are_shown_all_the_same(client):
     assert (found["kb_version"], found["current"]) == ("", False)
     found = client.get("/kb/review.json").json
     assert (found["kb_version"], found["files"], found["duplicates"]) == ("", [], [])
+
+
+def test_opinions_are_kept_and_exported(client, home):
+    opinion = {"question": "Сколько дней?", "verdict": "good", "files": ["a.md"], "comment": "да"}
+    assert post(client, "/feedback", opinion).status == 201
+    assert post(client, "/feedback", opinion | {"question": "борщ", "outcome": "not_found"}).status == 201
+    kept = (home / "feedback.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(kept[0])["comment"] == "да"
+    answered = client.get("/feedback/export")
+    assert answered.header("Content-Disposition").startswith("attachment;")
+    found = [json.loads(line) for line in answered.body.splitlines()]
+    assert [(line["question"], line["files"]) for line in found] == [
+        ("Сколько дней?", ["a.md"]),
+        ("борщ", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"question": ""},
+        {"question": 7},
+        {"verdict": "maybe"},
+        {"verdict": None},
+        {"files": "a.md"},
+        {"files": [1]},
+        {"comment": "x" * 2001},
+    ],
+)
+def test_an_opinion_that_cannot_be_read_is_refused(client, home, changes):
+    opinion = {"question": "a", "verdict": "good"} | changes
+    assert post(client, "/feedback", opinion).json["error"] == "invalid_request"
+    assert not (home / "feedback.jsonl").exists()
+
+
+def test_another_site_has_no_opinion(client, home):
+    answered = client.send("POST", "/feedback", b'{"question": "a", "verdict": "good"}', {"Origin": "null"})
+    assert answered.status == 403
+    assert not (home / "feedback.jsonl").exists()
