@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pipeline.text.sentences import split_sentences
+from pipeline.answer.units import split_units
 
 __all__ = ["Statement", "split_statements", "write_markers", "write_quote"]
 
@@ -18,7 +18,7 @@ _WORD = r"(?:источник\w*|ист\.|документ\w*|source\w*|src|ref|
 _NUMBERS = rf"(?:{_WORD}\s*[=:№#]*\s*)?\d{{1,3}}"
 _LIST = rf"{_NUMBERS}(?:\s*(?:[,;&–-]|и|and)\s*{_NUMBERS})*"
 _MARKER = re.compile(
-    rf"`[^`\n]*`"  # code keeps its brackets
+    rf"```(?s:.*?)(?:```|\Z)|`[^`\n]*`"  # code keeps its brackets
     rf"|[ \t]*(?:[\[【]\s*(?P<square>{_LIST})\s*[\]】](?:\([^()\s]*\))?"
     rf"|\(\s*(?P<round>{_WORD}\s*[№#]?\s*\d{{1,3}}(?:\s*(?:[,;&–-]|и|and)\s*{_NUMBERS})*)\s*\)"
     rf"|</?source[^<>\n]{{0,40}}>)",
@@ -27,12 +27,13 @@ _MARKER = re.compile(
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 # A document has footnotes of its own; they must not pass for citations.
 _OWN_MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
+_FENCES = ("```", "~~~")
 _ENDING = re.compile(r"[.!?…:;]*[\"»”)*_]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer: the white space before it, its words without markers, what it cites."""
+    """A sentence or a block of code: the white space before it, its words without markers, what it cites."""
 
     lead: str
     text: str
@@ -46,7 +47,7 @@ def split_statements(text: str, known: Collection[int]) -> list[Statement]:
     the start of a line, to the sentence behind it.
     """
     bare, marks = _take_out(text, known)
-    spans = split_sentences(bare)
+    spans = [(unit.start, unit.end) for unit in split_units(bare)]
     cited: list[list[int]] = [[] for _ in spans]
     for position, numbers in marks:
         if spans:
@@ -61,9 +62,11 @@ def split_statements(text: str, known: Collection[int]) -> list[Statement]:
 
 
 def write_markers(text: str, numbers: Sequence[int]) -> str:
-    """The sentence with its markers before the full stop."""
+    """The sentence with its markers before the full stop; a block of code with them on a line before it."""
     if not numbers:
         return text
+    if text.startswith(_FENCES):
+        return f"{''.join(f'[{n}]' for n in numbers)}\n{text}"
     ending = _ENDING.search(text)
     place = ending.start() if ending else len(text)
     body, rest = text[:place].rstrip(), text[place:]
@@ -74,7 +77,7 @@ def write_quote(quote: str, n: int) -> str:
     """Words of a source with its marker; of a list or a block of code the first line bears it."""
     quote = _OWN_MARKER.sub(r"(\1)", quote.strip())
     first, line_break, rest = quote.partition("\n")
-    if first.lstrip().startswith(("```", "~~~", "|")):
+    if first.lstrip().startswith((*_FENCES, "|")):
         return f"[{n}]\n{quote}"
     return write_markers(first, (n,)) + line_break + rest
 

@@ -35,20 +35,21 @@ _CODE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> Answer:
     """The answer with the best passage of its sources beneath it.
 
-    Where the model rests on another place than this passage, or where the passage stands in for the model's
-    words already, the next best sentence comes too. What the answer repeats anyway, or what is too long to
-    be read at a glance, is not quoted.
+    Where the model rests on another place than this passage, the next best sentence comes too. What the
+    answer repeats anyway, or what is too long to be read at a glance, is not quoted.
 
     Args:
         answer: A checked answer; offsets of its marks stay right.
         evidence: Best passage, and sentences, best first.
         language: Language of the words around the quotation.
     """
+    passage = () if evidence.passage is None else (evidence.passage,)
+    most = 1 if passage and _rests_on(passage[0], answer) else QUOTES
     quotes: list[EvidenceSentence] = []
-    for quote in _candidates(answer, evidence):
+    for quote in (*passage, *evidence.sentences):
         room = SECOND_CHARACTERS if quotes else QUOTED_CHARACTERS
         said = " ".join((answer.text, *(one.text for one in quotes)))
-        if len(quotes) < QUOTES and len(quote.text) <= room and _adds(quote, said):
+        if len(quotes) < most and len(quote.text) <= room and _adds(quote, said):
             quotes.append(quote)
     if not quotes:
         return answer
@@ -59,16 +60,12 @@ def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> An
     return replace(answer, text=f"{answer.text}\n\n{quoted}", citations=answer.citations + new)
 
 
-def _candidates(answer: Answer, evidence: Evidence) -> tuple[EvidenceSentence, ...]:
-    passage = evidence.passage
-    if passage is None:
-        return evidence.sentences
+def _rests_on(passage: EvidenceSentence, answer: Answer) -> bool:
+    """Whether all that the answer cites stands in the passage."""
     start, end = passage.chunk.start + passage.start, passage.chunk.start + passage.end
-    rests_on_it = bool(answer.citations) and all(
+    return bool(answer.citations) and all(
         citation.n == passage.source and start <= citation.start < end for citation in answer.citations
     )
-    stands_in = shared(content_terms(passage.text), frozenset(content_terms(answer.text))) == 1.0
-    return (passage,) if rests_on_it and not stands_in else (passage, *evidence.sentences)
 
 
 def _adds(quote: EvidenceSentence, said: str) -> bool:

@@ -82,3 +82,12 @@ def test_what_is_written_is_read_back(text: str) -> None:
     words = [one.text for one in split_statements(again, {1, 2, 3})]
     assert all(number in {1, 2, 3} for one in first for number in one.numbers)
     assert "".join(words).count("б") == text.count("б")
+
+
+def test_a_block_of_code_is_one_statement_and_bears_its_marker_before_it() -> None:
+    """A marker inside would be copied with the code."""
+    text = "Запустите команду [2]:\n\n```sh\n./gradlew precommit\nx = a[1]\n```"
+    first, code = split_statements(text, {1, 2})
+    assert (first.text, first.numbers) == ("Запустите команду:", (2,))
+    assert code.text == "```sh\n./gradlew precommit\nx = a[1]\n```"
+    assert write_markers(code.text, (2,)) == f"[2]\n{code.text}"

@@ -54,3 +54,47 @@ def test_the_best_passage_is_quoted_whatever_the_answer_cites():
     answer = Answer("Страница открывается на порту 8000.", "partial")
     result = with_quotation(answer, evidence((0, 40)), "ru")
     assert result.text.endswith("Словами источника: У обработчика не должно быть параметров [1].")
+
+
+LEAVE = (
+    "Отпуск длится 28 дней. Он делится на части. Заявление подают за две недели. Отпускные платят заранее. "
+    "```\nОтпуск = 28;\n```"
+)
+LEAVE_CHUNK = Chunk("l", "d", 0, "", LEAVE, 0, len(LEAVE))
+
+
+def _leave(*best: str, passage: str) -> Evidence:
+    def found(text: str) -> EvidenceSentence:
+        start = LEAVE.index(text)
+        return EvidenceSentence(1, LEAVE_CHUNK, start, start + len(text), 1.0)
+
+    sentences = tuple(found(text) for text in best)
+    return Evidence((Hit(LEAVE_CHUNK, 1.0, 1),), sentences, 1.0, refused=False, passage=found(passage))
+
+
+def _cites(quote: str) -> tuple[Citation, ...]:
+    start = LEAVE.index(quote)
+    return (Citation(1, "l", quote, start, start + len(quote)),)
+
+
+PASSAGE = "Отпуск длится 28 дней. Он делится на части."
+OTHER = "Отпускные платят заранее."
+
+
+def test_the_passage_alone_where_the_answer_rests_on_it():
+    answer = Answer("28 дней [1].", "answered", _cites("Отпуск длится 28 дней."))
+    result = with_quotation(answer, _leave(OTHER, passage=PASSAGE), "ru")
+    assert result.text == f"28 дней [1].\n\nСловами источника: {PASSAGE[:-1]} [1]."
+
+
+def test_another_sentence_beside_the_passage_where_the_answer_rests_elsewhere():
+    answer = Answer("За две недели [1].", "answered", _cites("Заявление подают за две недели."))
+    result = with_quotation(answer, _leave(OTHER, passage=PASSAGE), "ru")
+    assert result.text.endswith(f"{PASSAGE[:-1]} [1].\n{OTHER[:-1]} [1].")
+    assert [citation.quote for citation in result.citations[1:]] == [PASSAGE, OTHER]
+
+
+def test_code_is_not_quoted():
+    answer = Answer("За две недели [1].", "answered", _cites("Заявление подают за две недели."))
+    result = with_quotation(answer, _leave("```\nОтпуск = 28;\n```", passage=PASSAGE), "ru")
+    assert "```" not in result.text
