@@ -56,7 +56,7 @@ class Record:
         language: The prose is in the language of the question.
         present: There is a marker.
         valid: Every marker names a source of the reply and has a citation, whose quote is the source's own.
-        seconds: Search, reading, writing and checks, as ``timings_ms`` has them.
+        seconds: From the question to the reply; None where the model's time for the text is not known.
     """
 
     set: str
@@ -71,7 +71,7 @@ class Record:
     present: bool
     valid: bool
     characters: int
-    seconds: float
+    seconds: float | None
 
 
 class RememberingGenerator:
@@ -87,7 +87,7 @@ class RememberingGenerator:
         self._inner = inner
         self._folder = folder
         self.asked = 0
-        self.seconds = 0.0
+        self.seconds: float | None = 0.0
         folder.mkdir(parents=True, exist_ok=True)
         if fresh:
             for path in folder.glob("*.json"):
@@ -101,12 +101,6 @@ class RememberingGenerator:
     def count_tokens(self, text: str) -> int:
         """As the inner generator."""
         return self._inner.count_tokens(text)
-
-    def score(
-        self, messages: Sequence[ChatMessage], continuations: Sequence[str], cancelled: Callable[[], bool]
-    ) -> tuple[float, ...]:
-        """As the inner generator."""
-        return self._inner.score(messages, continuations, cancelled)
 
     def generate(
         self, messages: Sequence[ChatMessage], sampling: Sampling, cancelled: Callable[[], bool]
@@ -180,7 +174,7 @@ def measured(name: str, question: Question, service: QAService, generator: Remem
         present=bool(_MARKER.search(reply.answer.text)),
         valid=_valid(reply),
         characters=len(reply.answer.text),
-        seconds=seconds if generator.asked > asked else seconds + generator.seconds,
+        seconds=seconds if generator.asked > asked else _sum(seconds, generator.seconds),
     )
 
 
@@ -213,8 +207,10 @@ def figures(records: Sequence[Record]) -> dict[str, dict[str, float]]:
         }
         shares |= {
             measure: float(np.mean([getattr(record, measure) for record in given]))
-            for measure in ("language", "present", "valid", "characters", "seconds")
+            for measure in ("language", "present", "valid", "characters")
         }
+        timed = [record.seconds for record in given if record.seconds is not None]
+        shares["seconds"] = float(np.mean(timed)) if timed else 0.0
         found[name] = {
             "questions": len(own),
             "refused": len(own) - len(given),
@@ -250,6 +246,10 @@ def _spaced(one: QuestionSet, count: int) -> list[Question]:
     if not one.name.startswith("xquad"):
         return list(questions)
     return [questions[number * len(questions) // count] for number in range(count)]
+
+
+def _sum(seconds: float, more: float | None) -> float | None:
+    return None if more is None else seconds + more
 
 
 def _answered(reply: Reply) -> bool:
