@@ -1,6 +1,6 @@
 """Asks the language model itself whether the best passage holds the answer: yes or no, by its probabilities.
 
-    python benchmarks/yes_no.py --data ../shared/data --models MODELS --base kb_bsl --out FILE [--seconds 800]
+    python benchmarks/yes_no.py --data ../shared/data --models MODELS --base kb_bsl --out FILE [--shared]
 
 One line of JSON a question, with the log-odds of "Yes". A run that was ended goes on where it was.
 ``refusal.py --yes-no FILE`` tells what they add. About 4 seconds a question on one thread.
@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +20,22 @@ from question_sets import CACHE, HANDBOOK, Question, RememberingEmbedder, load_s
 from refusal import BY_HAND
 from refusal_signals import best_first
 
+from pipeline.answer.prompt import build_prompt
 from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.models.layout import gguf_file, locate
 from pipeline.ports import ChatMessage
 from pipeline.retrieval.search import retrieve
 from pipeline.settings import IndexSettings, SearchSettings
-from pipeline.types import Query
+from pipeline.text.language import detect_language
+from pipeline.types import Evidence, Hit, Query
 
 ANSWERS = ("Yes", "No")
 PASSAGE_CHARACTERS = 1400
+BUDGET = 3000
 MOST = {"answerable": 60, "near": 60, "near by hand": 60, "taken out": 60}
 
+_CHECK = "Does the source state the answer to this question? Reply Yes or No only."
 _JUDGE = (
     "You check whether a text answers a question. Reply Yes only if the text itself states the answer to the "
     "question; reply No if it is only about a similar subject or leaves the answer out."
@@ -58,6 +63,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=800)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--shared", action="store_true", help="after the prompt of the answer, read already")
     parser.add_argument("--model", default="qwen2.5-coder-1.5b-instruct-q4_k_m")
     arguments = parser.parse_args()
     until = time.monotonic() + arguments.seconds
@@ -67,20 +73,31 @@ def main() -> None:
     file = gguf_file(locate(arguments.models, arguments.model))
     generator = LlamaCppGenerator(file, threads=arguments.threads)
     with arguments.out.open("a", encoding="utf-8") as out:
-        for kind, question, passage in questions(arguments.data, inner, arguments.base):
+        for kind, question, hit in questions(arguments.data, inner, arguments.base):
             if time.monotonic() > until:
                 return
             if (kind, question) not in done:
                 started = time.perf_counter()
-                yes, no = generator.score(messages(passage, question), ANSWERS, lambda: False)
+                asked = shared(hit, question, generator) if arguments.shared else judge(hit, question)
+                yes, no = generator.score(asked, ANSWERS, lambda: False)
                 row = {"base": arguments.base, "kind": kind, "question": question, "odds": round(yes - no, 4)}
                 row["seconds"] = round(time.perf_counter() - started, 2)
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
                 out.flush()
 
 
-def messages(passage: str, question: str) -> tuple[ChatMessage, ...]:
-    """The judge's prompt; all but the last message is the same for every question."""
+def shared(hit: Hit, question: str, generator: LlamaCppGenerator) -> tuple[ChatMessage, ...]:
+    """The product's own prompt with one more line: where an answer is written anyway, only that is read."""
+    evidence = Evidence((hit,), (), relevance=1.0, refused=False)
+    query = Query(question, question)
+    prompt = build_prompt(query, evidence, detect_language(question), generator.count_tokens, BUDGET)
+    *before, last = prompt.messages
+    return (*before, replace(last, content=f"{last.content}\n\n{_CHECK}"))
+
+
+def judge(hit: Hit, question: str) -> tuple[ChatMessage, ...]:
+    """A prompt of its own, with examples; all but the last message is the same for every question."""
+    passage = f"{hit.chunk.topic}\n{hit.chunk.text}"[:PASSAGE_CHARACTERS]
     turns = [ChatMessage("system", _JUDGE)]
     for text, *pairs in _EXAMPLES:
         for asked, answer in pairs:
@@ -88,7 +105,7 @@ def messages(passage: str, question: str) -> tuple[ChatMessage, ...]:
     return (*turns, _asked(passage, question))
 
 
-def questions(data: Path, inner: OnnxEmbedder, name: str) -> Iterator[tuple[str, str, str]]:
+def questions(data: Path, inner: OnnxEmbedder, name: str) -> Iterator[tuple[str, str, Hit]]:
     """Kind, question and best passage, the kinds in turn, so that a run cut short has some of each."""
     embedder = RememberingEmbedder(inner, CACHE / "questions")
     one = next(each for each in load_sets(data, inner, IndexSettings()) if each.name == name)
@@ -110,8 +127,7 @@ def questions(data: Path, inner: OnnxEmbedder, name: str) -> Iterator[tuple[str,
                 query = Query(question.text, question.text)
                 found = best_first(retrieve(query, index, embedder, SearchSettings()))
                 if found:
-                    chunk = found[0].hit.chunk
-                    yield kind, question.text, f"{chunk.topic}\n{chunk.text}"[:PASSAGE_CHARACTERS]
+                    yield kind, question.text, found[0].hit
 
 
 def _asked(passage: str, question: str) -> ChatMessage:
