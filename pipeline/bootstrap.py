@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.answer.prompt import fixed_messages
 from pipeline.calibrate import in_force
+from pipeline.embedders.remembering import RememberingEmbedder
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
@@ -48,6 +49,9 @@ __all__ = [
     "models_in_force",
     "tuned_generator",
 ]
+
+# Beyond that reading all of an index would drive other files out of memory; `otvet doctor` does it.
+_CHECKED_UNASKED = 2 << 30
 
 
 def models_in_force(settings: Settings) -> ProfileModels:
@@ -151,7 +155,7 @@ def tuned_generator(settings: Settings, name: str, file: Path) -> TunedGenerator
 
 def create_service(settings: Settings) -> QAService:
     """The whole product; building it loads nothing, ``start`` does."""
-    embedder: Lazy[Embedder] = Lazy(lambda: create_embedder(settings))
+    embedder: Lazy[Embedder] = Lazy(lambda: RememberingEmbedder(create_embedder(settings)))
     load = create_generator(settings)
     worker = None
     if load is not None:
@@ -159,6 +163,7 @@ def create_service(settings: Settings) -> QAService:
     live = LiveIndex(
         lambda: in_force(json_store.load(settings.embeddings, embedder.get().spec, embedder.get())),
         lambda: json_store.stamp(settings.embeddings),
+        check=lambda: json_store.check_copies(settings.embeddings, share=0.25, largest=_CHECKED_UNASKED),
     )
     parts = Parts(
         index=live.get,
