@@ -130,8 +130,8 @@ def _dates(text: str) -> Iterator[Fact]:
         parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
         month = parts["m"] if parts["m"].isdigit() else str(_month_number(parts["m"]))
         day = _day_number(parts["d"])
-        if day is None:
-            continue
+        if day is None or not (1 <= day <= 31 and 1 <= int(month) <= 12):
+            continue  # «In June 61 % of the people»
         year = parts.get("y", "")
         yield Fact(match.start(), match.end(), "date", _date_key(year, month, day))
         if span := _SPAN_BEFORE.search(text, max(0, match.start() - 12), match.start()):

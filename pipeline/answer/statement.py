@@ -67,6 +67,10 @@ _PLACED = re.compile(
     r"|after|inside|outside|from|to|within|for|without|between|by)\s+(?:the\s+|a\s+)?([^\W\d_]+)",
     re.IGNORECASE,
 )
+# "May" is no content word: it is taken for the verb.
+_IN_A_MONTH = re.compile(
+    r"\b(?:[Ii]n|[Oo]f|[Ss]ince|[Uu]ntil|[Bb]y|[Ff]rom)\s+((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*)"
+)
 _IDENTIFIER = re.compile(r"[A-Za-z]+\d\w*|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[А-ЯЁA-Z]+-\d+")
 
 
@@ -111,9 +115,9 @@ class Said:
 
     @cached_property
     def codes(self) -> frozenset[str]:
-        """Codes and «names» it holds, in the form they are compared in."""
+        """Codes, «names» and English months it holds, in the form they are compared in."""
         places = {(value.start, value.end) for value in self.values}
-        return frozenset(
+        return frozenset(match[1] for match in _IN_A_MONTH.finditer(self._text)) | frozenset(
             min(fact.keys)
             for fact in self._facts
             if fact.kind in ("code", "name") and (fact.start, fact.end) not in places

@@ -50,8 +50,8 @@ def test_no_contradiction_where_there_is_none(pair: dict[str, str]) -> None:
 
 def test_most_contradictions_are_seen_by_their_words_alone() -> None:
     real = [pair for pair in PAIRS if pair["contradict"]]
-    assert len(real) == 30
-    assert sum(map(_differ, real)) >= 26
+    assert len(real) == 42
+    assert sum(map(_differ, real)) >= 33
 
 
 @pytest.mark.parametrize(
