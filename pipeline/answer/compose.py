@@ -29,6 +29,9 @@ LONGEST_QUOTE = 500
 ALREADY_SAID = 0.9
 """Share of a sentence's content words in the answer from which quoting it adds nothing."""
 
+OFF_THE_POINT = 0.5
+"""An answer that holds less of the question's words than this share of the best passage's answers another."""
+
 SHORTEST_STEM = 3
 LONGEST_ENDING = 2
 """Letters by which two stems of the same word may differ, and that they must share."""
@@ -55,6 +58,8 @@ def compose(text: str, evidence: Evidence, language: Language, *, question: str 
     own = [one for one in _whole_sentences(checked, written) if not in_another_language(one.text, language)]
     asked = frozenset(content_terms(question))
     statements = _repaired(own, _quotable(evidence, sources), sources, asked)
+    if evidence.passage is not None and _misses(statements, asked, evidence.passage, sources):
+        statements = [_quoted(statements[0], evidence.passage)]
     if not any(statement.sound or statement.foreign for statement in statements):
         return extractive_answer(evidence, language)
     return _rendered(_with_verdict(verdict, statements), sources)
@@ -122,6 +127,30 @@ def _echoes(statement: Checked, asked: Collection[str]) -> bool:
     """Whether a statement holds no word that is not in the question."""
     claim = content_terms(statement.text)
     return bool(claim) and not statement.foreign and all(_among(term, asked) for term in claim)
+
+
+def _misses(
+    statements: Sequence[Checked],
+    asked: Collection[str],
+    passage: EvidenceSentence,
+    sources: Mapping[int, CitedSource],
+) -> bool:
+    """Whether the model answers another question, in words that its source supports.
+
+    Then it holds, with the sentences behind it, far fewer of the question's words than the best passage.
+    """
+    if not statements or any(statement.foreign for statement in statements):
+        return False
+    said = set[str]()
+    for statement in statements:
+        claim = content_terms(statement.text)
+        said.update(claim)
+        for n in statement.numbers:
+            behind = sources[n].best_passage(claim)
+            said |= behind.terms if behind else frozenset()
+    question = tuple(asked)
+    best = shared(question, frozenset(content_terms(passage.text)))
+    return bool(question) and shared(question, frozenset(said)) < OFF_THE_POINT * best
 
 
 def _among(term: str, asked: Collection[str]) -> bool:

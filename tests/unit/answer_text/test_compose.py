@@ -98,6 +98,18 @@ def test_the_question_said_again_gives_way_to_the_evidence() -> None:
     assert compose(sound, evidence(LEAVE), "ru", question=question).text == sound
 
 
+def test_an_answer_to_another_question_gives_way_to_the_best_passage() -> None:
+    made = evidence(LEAVE, PAY)
+    passage = EvidenceSentence(1, made.hits[0].chunk, 0, LEAVE.index(" Заявление"), 0.9)
+    question = "Сколько календарных дней длится ежегодный отпуск?"
+    other = "Отпускные платят за 3 дня [2]."
+    answer = compose(other, replace(made, passage=passage), "ru", question=question)
+    assert answer.text == "Ежегодный отпуск длится 28 календарных дней [1]."
+    assert compose(other, made, "ru", question=question).text == other  # nothing to compare with
+    asked = "За сколько дней платят отпускные?"
+    assert compose(other, replace(made, passage=passage), "ru", question=asked).text == other
+
+
 def test_the_best_passage_takes_the_place_of_what_nothing_supports() -> None:
     made = evidence(LEAVE, PAY)
     passage = EvidenceSentence(1, made.hits[0].chunk, 0, len(LEAVE), 0.9)
