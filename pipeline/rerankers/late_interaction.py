@@ -53,13 +53,13 @@ class JoinedSimilarity:
         return [self.columns[begin:end].T for begin, end in pairs]
 
     def scores(self) -> NDArray[np.float32]:
-        """The `late_interaction_score` of each passage, (passages,)."""
+        """The `late_interaction_score` of each passage, (passages,), finite even where token vectors are not."""
         bounds = np.array(self.bounds, dtype=np.intp)
         scores = np.zeros(len(bounds) - 1, dtype=np.float32)
         filled = np.flatnonzero(np.diff(bounds) > 0)
         if len(filled) and self.columns.shape[1]:
             scores[filled] = np.maximum.reduceat(self.columns, bounds[filled], axis=0).mean(axis=1)
-        return scores
+        return np.nan_to_num(scores, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def joined_similarity(

@@ -6,7 +6,7 @@ holds a checksum of the content, so files that a running server has mapped are n
 another index.
 
 Sizes of all files, and the content of those in which a wrong number would lead astray, are checked
-at each start; the large rest (vectors, tokens, texts) by `intact`, which takes as long as reading it.
+at each start; the large rest (vectors, tokens, texts) by `damaged_copies`, which takes as long as reading it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,8 @@ from pipeline.stores.token_store import PackedTokens, QuantisedTokens
 
 __all__ = [
     "condemn",
-    "intact",
+    "damaged_copies",
+    "mend_cache",
     "read_cache",
     "read_tokens",
     "remove_other_caches",
@@ -52,11 +53,14 @@ __all__ = [
 _TERMS = "terms.json"
 _DOCUMENT_IDS = "document_ids.json"
 _TOKENS = ("token_values", "token_scales", "token_spans", "token_offsets")
+_TOKEN_FILES = tuple(f"{name}.npy" for name in _TOKENS)
 _LARGE = frozenset(
     {"vectors.npy", "text_vectors.npy", "token_values.npy", "token_scales.npy", "token_spans.npy"}
     | {"chunks.bin", "documents.bin"}
 )
 """Files whose content is not read at a start. Texts have a checksum of their own in each record."""
+_TEXTS = frozenset({"chunks.bin", "documents.bin", _TERMS, _DOCUMENT_IDS})
+"""Files that are not among the arrays."""
 
 
 def write_cache(
@@ -79,26 +83,73 @@ def write_cache(
         OSError: There is no room, or this place cannot be written to; nothing is left behind.
     """
     draft = folder.with_name(f"{folder.name}.{os.getpid()}.new")
-    try:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        for name, array in _arrays(index, tokens).items():
-            np.save(draft / f"{name}.npy", array, allow_pickle=False)
+    with _draft(draft):
+        _write_rest(draft, index, tokens)
         _write_tokens(draft, tokens, index.vectors.shape[1])
-        write_records(draft, "chunks", (orjson.dumps(records.chunk_record(one)) for one in index.chunks))
-        documents = (orjson.dumps(records.document_record(one)) for one in index.documents.values())
-        write_records(draft, "documents", documents)
-        (draft / _DOCUMENT_IDS).write_bytes(orjson.dumps(list(index.documents)))
-        (draft / _TERMS).write_bytes(orjson.dumps(list(index.postings.terms)))
-        files = {path.name: (path.stat().st_size, checksum(path)) for path in sorted(draft.iterdir())}
-        for name in files:
-            _flush(draft / name)  # sizes alone would not tell that a power loss left zeros in a file
+        files = _flushed(draft)
         write_record(draft, CacheRecord(dict(checksums), dict(states), files))
         shutil.rmtree(folder, ignore_errors=True)
         draft.replace(folder)
-    except OSError:
+
+
+def mend_cache(
+    folder: Path,
+    index: Index,
+    tokens: PackedTokens,
+    checksums: Mapping[str, str],
+    states: Mapping[str, FileState],
+) -> None:
+    """Write all copies anew but for the tokens, which were read from this very folder; else as `write_cache`.
+
+    A crash on the way leaves the tokens and the record they are found by.
+    """
+    record = read_record(folder)
+    if record is None:
+        raise FileNotFoundError(folder / RECORD)
+    kept = {name: record.files[name] for name in _TOKEN_FILES}
+    whole = {
+        name: (size, checksum(folder / name) if crc is None else crc) for name, (size, crc) in kept.items()
+    }
+    draft = folder.with_name(f"{folder.name}.{os.getpid()}.new")
+    with _draft(draft):
+        _write_rest(draft, index, tokens)
+        files = _flushed(draft)
+        for name in set(files) - set(whole):
+            (draft / name).replace(folder / name)
+        write_record(folder, CacheRecord(dict(checksums), dict(states), {**files, **whole}))
         shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _draft(folder: Path) -> Iterator[None]:
+    """An empty folder that does not outlive a failure."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        yield
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _write_rest(folder: Path, index: Index, tokens: PackedTokens) -> None:
+    """All copies but those of token vectors."""
+    for name, array in _arrays(index, tokens).items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    write_records(folder, "chunks", (orjson.dumps(records.chunk_record(one)) for one in index.chunks))
+    documents = (orjson.dumps(records.document_record(one)) for one in index.documents.values())
+    write_records(folder, "documents", documents)
+    (folder / _DOCUMENT_IDS).write_bytes(orjson.dumps(list(index.documents)))
+    (folder / _TERMS).write_bytes(orjson.dumps(list(index.postings.terms)))
+
+
+def _flushed(folder: Path) -> dict[str, tuple[int, int | None]]:
+    """Size and checksum of every file, which is on the disk then: sizes alone would not tell zeros."""
+    files: dict[str, tuple[int, int | None]] = {}
+    for path in sorted(folder.iterdir()):
+        _flush(path)
+        files[path.name] = (path.stat().st_size, checksum(path))
+    return files
 
 
 def read_cache(
@@ -116,7 +167,9 @@ def read_cache(
         None where the copies are damaged or those of another build.
     """
     record = read_record(folder)
-    if record is None or dict(record.checksums) != dict(checksums) or not _whole(folder, record):
+    if record is None or dict(record.checksums) != dict(checksums) or not record.files.keys() >= _TEXTS:
+        return None
+    if not _whole(folder, record):
         return None
     try:
         arrays = {
@@ -139,14 +192,13 @@ def read_tokens(folder: Path, embeddings: str, count: int, dimension: int) -> Pa
         dimension: Of a vector.
     """
     record = read_record(folder)
-    names = [f"{name}.npy" for name in _TOKENS]
     if record is None or record.checksums.get("embeddings.json") != embeddings:
         return None
     try:
-        own = replace(record, files={name: record.files[name] for name in names})
+        own = replace(record, files={name: record.files[name] for name in _TOKEN_FILES})
         if not _whole(folder, own, everything=True):
             return None
-        tokens = QuantisedTokens(*(_mapped(folder / name) for name in names))
+        tokens = QuantisedTokens(*(_mapped(folder / name) for name in _TOKEN_FILES))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return tokens if len(tokens) == count and tokens.fits(dimension) else None
@@ -165,8 +217,10 @@ def size_of(folder: Path) -> int:
     return sum(size for size, _ in record.files.values()) if record else 0
 
 
-def intact(folder: Path, *, pause: Callable[[float], object] = time.sleep, share: float = 1.0) -> bool:
-    """True if every byte of the copies is as it was written; reads all of them.
+def damaged_copies(
+    folder: Path, *, pause: Callable[[float], object] = time.sleep, share: float = 1.0
+) -> list[str]:
+    """The copies that are not as they were written, all of them read; the record itself where it is gone.
 
     Args:
         folder: Of the copies.
@@ -175,21 +229,22 @@ def intact(folder: Path, *, pause: Callable[[float], object] = time.sleep, share
     """
     record = read_record(folder)
     if record is None:
-        return False
-    for name, (size, crc) in record.files.items():
+        return [RECORD]
+    found: list[str] = []
+    for name in record.files:
         started = time.monotonic()
-        try:
-            if (folder / name).stat().st_size != size or (crc is not None and checksum(folder / name) != crc):
-                return False
-        except OSError:
-            return False
+        if not _whole(folder, replace(record, files={name: record.files[name]}), everything=True):
+            found.append(name)
         pause((time.monotonic() - started) * (1 / share - 1))
-    return True
+    return found
 
 
-def condemn(folder: Path) -> None:
+def condemn(folder: Path, names: Iterable[str]) -> None:
     """Damaged copies are not used again: the next start makes them anew."""
-    (folder / RECORD).unlink(missing_ok=True)
+    record = read_record(folder)
+    if record is not None:
+        left = {name: pair for name, pair in record.files.items() if name not in set(names)}
+        write_record(folder, replace(record, files=left))
 
 
 def remove_other_caches(folder: Path) -> None:

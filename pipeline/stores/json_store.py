@@ -21,7 +21,8 @@ from pipeline.ports import Embedder, EmbedderSpec, Progress
 from pipeline.stores import records
 from pipeline.stores.cache import (
     condemn,
-    intact,
+    damaged_copies,
+    mend_cache,
     read_cache,
     read_tokens,
     remove_other_caches,
@@ -135,12 +136,13 @@ def check_copies(folder: Path, *, share: float = 1.0, largest: float = math.inf)
     """
     head = read_head(folder, None)
     cache = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
-    if size_of(cache) > largest or intact(cache, share=share):
+    if size_of(cache) > largest:
         return True
-    if stamp(folder) is not None and read_head(folder, None) == head:
-        condemn(cache)
-        return False
-    return True  # another index has been written meanwhile
+    names = damaged_copies(cache, share=share)
+    if not names or read_head(folder, None) != head:
+        return True  # or another index has been written meanwhile
+    condemn(cache, names)
+    return False
 
 
 def _manifest(head: Head) -> bytes:
@@ -236,6 +238,7 @@ def _load_once(
     vectors, text_vectors = vectors_in(files[EMBEDDINGS], chunks, head.manifest.dimension)
     cache = _cache_folder(folder, head.manifest, head.checksums[EMBEDDINGS])
     tokens = read_tokens(cache, head.checksums[EMBEDDINGS], len(chunks), head.manifest.dimension)
+    write = write_cache if tokens is None else mend_cache
     if tokens is None:
         # A writer takes the copies of the index before away; to encode everything again would be long.
         if seen is not None and stamp(folder) != seen:
@@ -256,9 +259,7 @@ def _load_once(
         calibration=head.calibration,
     )
     try:
-        write_cache(
-            cache, index, tokens, head.checksums, {name: state_of(path) for name, path in files.items()}
-        )
+        write(cache, index, tokens, head.checksums, {name: state_of(path) for name, path in files.items()})
     except OSError as error:
         # Where the folder is read-only or full the copies stay in memory and are made at every start.
         if error.errno not in (*READ_ONLY, *FULL):

@@ -90,3 +90,12 @@ def test_products_of_every_size_are_the_same_matrix(asked, told):
     assert found.shape == (asked, told)
     assert found.dtype == np.float32
     assert np.allclose(found, question.astype(np.float64) @ passage.T.astype(np.float64), atol=1e-3)
+
+
+def test_scores_are_finite_whatever_the_vectors_are():
+    """A damaged copy of token vectors must not reach a reply as NaN."""
+    damaged = np.array([[np.nan, 0], [1, 0]], np.float32)
+    assert np.isfinite(late_interaction_scores(QUESTION, [damaged, PASSAGE])).all()
+    scales = np.array([np.inf, 1], np.float32)
+    joined = joined_similarity(QUESTION, [np.ones((2, 2), np.int8)], [scales])
+    assert np.isfinite(joined.scores()).all()

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from word_embedder import WordEmbedder
 
 from pipeline.errors import IndexDamagedError
@@ -105,7 +107,11 @@ def test_damaged_copies_are_made_again(folder: Path, index: Index, name: str, da
 @pytest.mark.parametrize("name", ["vectors.npy", "terms.json", "chunks_sums.npy", "documents.bin"])
 def test_tokens_outlive_damage_to_the_other_copies(folder: Path, index: Index, name: str) -> None:
     (the_cache(folder) / name).write_bytes(b"")
+    before = [path.stat() for path in sorted(the_cache(folder).glob("token_*"))]
     found = load(folder)  # without an embedder: nothing is encoded again
+    after = [path.stat() for path in sorted(the_cache(folder).glob("token_*"))]
+    assert [one.st_ino for one in before] == [one.st_ino for one in after]
+    assert len(list((folder / "cache").iterdir())) == 1
     assert np.array_equal(found.tokens[0].vectors, index.tokens[0].vectors)
     assert found.chunks == index.chunks
     assert json_store.check_copies(folder)
@@ -136,7 +142,7 @@ def test_a_single_changed_byte_is_found_by_the_full_check(folder: Path, index: I
     data[-1] ^= 1
     path.write_bytes(data)
     assert not json_store.check_copies(folder)
-    found = load(folder, None, WordEmbedder())
+    found = load(folder, None, WordEmbedder() if name.startswith("token") else None)
     assert np.array_equal(found.vectors, index.vectors)
     assert np.array_equal(found.tokens[0].vectors, index.tokens[0].vectors)
     assert json_store.check_copies(folder)
@@ -204,3 +210,31 @@ def test_mapped_arrays_cannot_be_changed(folder: Path) -> None:
     index = load(folder)
     with pytest.raises(ValueError, match="read-only"):
         index.vectors[0, 0] = 1.0
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_whatever_happens_to_a_copy_it_is_noticed_and_made_again(
+    folder: Path, index: Index, data: st.DataObject
+) -> None:
+    """Cut, changed or emptied at any place: a load gives the index or a full check finds the damage."""
+    names = sorted(path.name for path in the_cache(folder).iterdir())
+    path = the_cache(folder) / data.draw(st.sampled_from(names))
+    whole = path.read_bytes()
+    if data.draw(st.booleans()):
+        path.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    else:
+        place = data.draw(st.integers(0, len(whole) - 1))
+        changed = bytearray(whole)
+        changed[place] ^= data.draw(st.integers(1, 255))
+        path.write_bytes(changed)
+    json_store.check_copies(folder)
+    found = load(folder, None, WordEmbedder())
+    assert found.chunks == index.chunks
+    assert dict(found.documents) == dict(index.documents)
+    assert np.array_equal(found.vectors, index.vectors)
+    assert np.array_equal(found.text_vectors, index.text_vectors)
+    assert np.array_equal(found.tokens[0].vectors, index.tokens[0].vectors)
+    assert np.array_equal(found.tokens[0].spans, index.tokens[0].spans)
+    assert np.array_equal(found.postings.rows, index.postings.rows)
+    assert json_store.check_copies(folder)
