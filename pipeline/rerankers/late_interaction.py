@@ -53,7 +53,7 @@ class JoinedSimilarity:
         return [self.columns[begin:end].T for begin, end in pairs]
 
     def scores(self) -> NDArray[np.float32]:
-        """The `late_interaction_score` of each passage, (passages,), finite even where token vectors are not."""
+        """The `late_interaction_score` of each passage, (passages,); finite whatever the vectors are."""
         bounds = np.array(self.bounds, dtype=np.intp)
         scores = np.zeros(len(bounds) - 1, dtype=np.float32)
         filled = np.flatnonzero(np.diff(bounds) > 0)
