@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from pipeline.errors import SettingsError
 
@@ -30,6 +38,10 @@ __all__ = [
 ]
 
 
+TOKEN_CHARACTERS = 16
+"""Fewest characters of ``server.token``."""
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +53,16 @@ class ServerSettings(_Section):
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=1, le=65535, description="port to listen on")
     allowed_hosts: tuple[str, ...] = Field((), description="host names answered to besides loopback")
+    token: SecretStr = Field(SecretStr(""), description="what callers must know; empty: none")
     queue_size: int = Field(8, ge=1, le=1000, description="answers waiting for the generator")
+
+    @field_validator("token")
+    @classmethod
+    def _token_cannot_be_guessed(cls, token: SecretStr) -> SecretStr:
+        value = token.get_secret_value()
+        if value and (len(value) < TOKEN_CHARACTERS or not value.isascii() or not value.isprintable()):
+            raise ValueError(f"needs {TOKEN_CHARACTERS} or more plain ASCII characters")
+        return token
 
     @property
     def address(self) -> str:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from pipeline.cli import console
-from pipeline.cli.serve import run_server, server_options
+from pipeline.cli.serve import choose_server, run_server, server_options
 
 __all__ = ["up"]
 
@@ -16,9 +16,11 @@ __all__ = ["up"]
 @click.command(help=console.tell("up_help"))
 @server_options
 @click.option("--accept-license", is_flag=True, help=console.tell("models_option_accept"))
-def up(server: str | None, host: str | None, port: int | None, accept_license: bool) -> None:
+def up(
+    server: str | None, host: str | None, port: int | None, token: str | None, accept_license: bool
+) -> None:
     """Install what is missing, index what is new, then serve."""
-    console.override({"server.server": server, "server.host": host, "server.port": port})
+    choose_server(server, host, port, token)
     # Converting and indexing leave memory behind that a small machine needs for the language model:
     # each runs in a process of its own.
     consent = ["--accept-license"] if accept_license else []

@@ -58,6 +58,12 @@ class Request:
         return " ".join(filter(None, (self.address, self.headers.get("x-client", "")[:_NAME_LIMIT])))
 
     @property
+    def target(self) -> str:
+        """Path and query, as one would follow them."""
+        query = self.query.decode("ascii", "replace")
+        return f"{self.path}?{query}" if query else self.path
+
+    @property
     def base_url(self) -> str:
         """The address of this server as the caller wrote it, without a final slash."""
         return f"{self.scheme}://{self.headers.get('host', '')}"

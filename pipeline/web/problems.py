@@ -120,6 +120,8 @@ def respond(error: Exception, language: Language, request_id: str) -> Response:
     seconds = retry_after(error)
     if seconds is not None:
         headers["Retry-After"] = str(seconds)
+    if isinstance(error, TokenRequiredError):
+        headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowedError):
         headers["Allow"] = str(error.values["allowed"])
     body = jsontext.dumps(problem(error, language, request_id))

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.web import background, classification, debug, keeping, maps, operations, opinions, originals
+from pipeline.web import (
+    access,
+    background,
+    classification,
+    debug,
+    keeping,
+    maps,
+    operations,
+    opinions,
+    originals,
+)
 from pipeline.web.bodies import BODY_LIMIT, UPLOAD_LIMIT
 from pipeline.web.exchange import Context, Response
 
@@ -75,6 +85,8 @@ ROUTES = (
     Route("/kb/index", "GET", keeping.renewal, "How that stands"),
     Route("/feedback", "POST", opinions.keep, "What somebody thought of an answer"),
     Route("/feedback/export", "GET", opinions.export, "Opinions as a file for otvet eval"),
+    Route("/login", "GET", access.login, "The page where the token is entered"),
+    Route("/login", "POST", access.enter, "Enter the token"),
     Route("/health", "GET", operations.health, "Alive"),
     Route("/ready", "GET", operations.ready, "Models and index are loaded"),
     Route("/status", "GET", operations.status, "Models, index, queue, memory"),

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pipeline.errors import ForbiddenHostError, ForbiddenOriginError
 from pipeline.settings import ServerSettings
 
-__all__ = ["API_HEADERS", "check_host", "check_origin", "page_headers"]
+__all__ = ["API_HEADERS", "check_host", "check_origin", "is_loopback_host", "page_headers"]
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@\[\],]+)(?::([0-9]{1,5}))?")
 _DEFAULT_PORTS = ("80", "443")
@@ -53,8 +53,16 @@ def check_host(headers: Mapping[str, str], server: ServerSettings) -> None:
     """
     name, _ = _split(headers.get("host", ""))
     own = {_ascii(allowed) for allowed in (*server.allowed_hosts, server.host)}
-    if not name or not (_is_loopback(name) or (name in own and not _is_unspecified(name))):
+    known = _is_loopback(name) or (name in own and not _is_unspecified(name))
+    # Names can be made to point here by anybody, addresses cannot; with a token in force they may be any.
+    open_to_all = _is_unspecified(_ascii(server.host)) and bool(server.token.get_secret_value())
+    if not name or not (known or (open_to_all and _is_address(name))):
         raise ForbiddenHostError(host=headers.get("host", "")[:100])
+
+
+def is_loopback_host(headers: Mapping[str, str]) -> bool:
+    """True when the caller named this machine by a loopback name or address."""
+    return _is_loopback(_split(headers.get("host", ""))[0])
 
 
 def check_origin(method: str, headers: Mapping[str, str]) -> None:
@@ -94,6 +102,13 @@ def _split_origin(origin: str) -> tuple[str, str] | None:
 def _is_loopback(name: str) -> bool:
     try:
         return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return not ip_address(name).is_unspecified
     except ValueError:
         return False
 

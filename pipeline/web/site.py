@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Lock
 
-from pipeline.errors import MethodNotAllowedError, NotFoundError
+from pipeline.errors import MethodNotAllowedError, NotFoundError, TokenRequiredError
 from pipeline.jobs import BatchBook, JobBook, Limits
 from pipeline.library.library import Library
 from pipeline.ports import Service
 from pipeline.settings import Settings, load_settings
 from pipeline.types import Language
 from pipeline.web import problems
+from pipeline.web.access import check_token, login_page, wants_page
 from pipeline.web.exchange import Context, Request, Response
 from pipeline.web.measures import RequestMeter
 from pipeline.web.routes import METHODS, Route, allowed_methods
@@ -143,6 +144,12 @@ class Site:
     ) -> Response:
         check_host(request.headers, self.settings.server)
         check_origin(request.method, request.headers)
+        try:
+            check_token(request, self.settings.server)
+        except TokenRequiredError:
+            if wants_page(request):
+                return login_page(language, request.target)
+            raise
         # Starlette lets an empty "{path}" through, Flask does not.
         if route is not None and "" in params.values():
             raise NotFoundError(what=request.path[:200])

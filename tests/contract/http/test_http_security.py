@@ -10,6 +10,7 @@ from pipeline.assets import asset_folder
 from pipeline.settings import ServerSettings, Settings
 from pipeline.types import SourceView
 
+BEARER = {"Authorization": "Bearer 0123456789abcdef"}
 EVIL = (
     '<script>document.title="X"</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) "\'</textarea>'
 )
@@ -71,14 +72,17 @@ def test_other_names_are_refused_on_every_address(standing, host):
 
 def test_names_of_the_settings_are_let_in(start):
     names = ("otvet.company.example", "Сервер.рф", "192.168.1.5:8000")
-    client = start(ScriptedService(), Settings(server=ServerSettings(host="10.0.0.7", allowed_hosts=names)))
+    named = ServerSettings(host="10.0.0.7", allowed_hosts=names, token="0123456789abcdef")
+    client = start(ScriptedService(), Settings(server=named))
     for host in ("OTVET.company.example:80", "xn--b1afaslnbn.xn--p1ai", "192.168.1.5:9000", "10.0.0.7:8000"):
         expected = "xn--b1afaslnbn.xn--p1ai" if host.startswith("xn") else host
         assert (
-            ask_as(client, "Сервер.рф".encode("idna").decode() if host.startswith("xn") else expected).status
+            ask_as(
+                client, "Сервер.рф".encode("idna").decode() if host.startswith("xn") else expected, **BEARER
+            ).status
             == 200
         )
-    assert ask_as(client, "10.0.0.8").status == 403
+    assert ask_as(client, "10.0.0.8", **BEARER).status == 403
 
 
 @pytest.mark.parametrize(
