@@ -157,7 +157,9 @@ class LlamaCppGenerator:
         prompt = self.prompt_tokens(messages)
         end = self._engine.tokenize(self._template.stops[0], special=True)[:1]
         tails = [self._engine.tokenize(text, special=False) + end for text in continuations]
-        self._check_room(len(prompt), max(map(len, tails), default=1))
+        whole = len(prompt) + max(map(len, tails), default=1)
+        if whole > self._spec.context_tokens:
+            raise PromptTooLongError(tokens=whole, limit=self._spec.context_tokens)
         started = time.perf_counter()
         self._engine.resume()
         marks = self._marks(messages, prompt)

@@ -85,7 +85,7 @@ class ScriptedGenerator:
     def score(
         self, messages: Sequence[ChatMessage], continuations: Sequence[str], cancelled: Callable[[], bool]
     ) -> tuple[float, ...]:
-        """The scripted reply has nine tenths of the probability, the other continuations share the rest."""
+        """The scripted reply has nine tenths of the probability, every other continuation a thousandth."""
         prompt = sum(self.count_tokens(message.content) for message in messages)
         if prompt + max(map(self.count_tokens, continuations), default=0) > self._spec.context_tokens:
             raise PromptTooLongError(tokens=prompt, limit=self._spec.context_tokens - 1)
@@ -95,8 +95,7 @@ class ScriptedGenerator:
             return ()
         if len(self.calls) <= self._failures:
             raise GeneratorError(reason="scripted failure")
-        rest = math.log(0.1 / max(1, len(continuations)))
-        return tuple(math.log(0.9) if text.strip() == reply else rest for text in continuations)
+        return tuple(math.log(0.9 if text.strip() == reply else 0.001) for text in continuations)
 
     def _reply(self, messages: Sequence[ChatMessage]) -> str:
         if callable(self._replies):

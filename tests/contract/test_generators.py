@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,6 +103,53 @@ def test_a_prompt_that_leaves_no_room_is_refused(generator: Generator) -> None:
 def test_tokens_of_a_text(generator: Generator) -> None:
     assert generator.count_tokens("") == 0
     assert 1 <= generator.count_tokens("one") < generator.count_tokens("one two three four five")
+
+
+LABELS = ("one, two, three", "Счёт на оплату", "Счёт", "да")
+LABELLED = [ChatMessage("system", "Name the topic."), ChatMessage("user", "Счёт 15 во вложении.")]
+
+
+def test_scores_are_log_probabilities_of_whole_answers(generator: Generator) -> None:
+    scores = generator.score(LABELLED, LABELS, _never)
+    assert len(scores) == len(LABELS)
+    assert all(score < 0 for score in scores)
+    assert sum(map(math.exp, scores)) <= 1
+    assert generator.score(LABELLED, (), _never) == ()
+
+
+def test_the_scripted_or_greedy_answer_is_the_likeliest(generator: Generator) -> None:
+    answer = "".join(generator.generate(QUESTION, Sampling(max_tokens=400), _never))
+    scores = generator.score(QUESTION, (answer, "Счёт на оплату"), _never)
+    assert scores[0] > scores[1]
+
+
+def test_scores_do_not_depend_on_order_nor_on_what_was_asked_before(generator: Generator) -> None:
+    scores = generator.score(LABELLED, LABELS, _never)
+    list(generator.generate(QUESTION, Sampling(max_tokens=5), _never))
+    assert generator.score(LABELLED, LABELS[::-1], _never) == scores[::-1]
+    generator.score([LABELLED[0], ChatMessage("user", "другое")], LABELS[:1], _never)
+    assert generator.score(LABELLED, LABELS, _never) == scores
+    assert generator.score(LABELLED, LABELS[1:2], _never) == scores[1:2]
+
+
+def test_scoring_is_cancelled_without_error(generator: Generator) -> None:
+    scores = generator.score(LABELLED, LABELS, _never)
+    assert generator.score(LABELLED, LABELS, lambda: True) == ()
+    assert generator.score(LABELLED, LABELS, _never) == scores
+
+
+def test_scoring_what_does_not_fit_is_refused(generator: Generator) -> None:
+    with pytest.raises(PromptTooLongError):
+        generator.score([ChatMessage("user", " word" * 20_000)], LABELS, _never)
+    with pytest.raises(PromptTooLongError):
+        generator.score(LABELLED, (" word" * CONTEXT,), _never)
+    assert generator.score(LABELLED, LABELS, _never)
+
+
+def test_text_and_scores_by_turns(generator: Generator) -> None:
+    whole = "".join(generator.generate(QUESTION, Sampling(max_tokens=8), _never))
+    generator.score(LABELLED, LABELS, _never)
+    assert "".join(generator.generate(QUESTION, Sampling(max_tokens=8), _never)) == whole
 
 
 def _is_llama(generator: Generator) -> bool:
