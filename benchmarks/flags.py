@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.answer.facts import FactSource, find_facts
+from pipeline.answer.fact_source import FactSource
+from pipeline.answer.facts import find_facts
 
 ANSWERS = Path(__file__).parents[1] / "tests/data/flags.jsonl"
 

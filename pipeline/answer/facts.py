@@ -8,15 +8,15 @@ decided on canonical forms: «45 000» and «45000», «5 мая 2024» and «05
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.answer.numerals import counting_values, last_values, number_keys, ordinal_values
+from pipeline.answer.numerals import counting_values, last_values, number_keys, worded_numbers
 from pipeline.text.normalise import DASHES, LOOKALIKES, fold
 from pipeline.text.stems import keyword_terms
 
-__all__ = ["Fact", "FactSource", "find_facts"]
+__all__ = ["Fact", "Kind", "code_form", "find_facts", "find_times", "name_form"]
 
 Kind = Literal["number", "date", "code", "name"]
 
@@ -56,11 +56,13 @@ _DATE = re.compile(
 _SPAN_BEFORE = re.compile(
     r"(?<!\d)(?P<day>\d{1,2})(?:-?(?:го|ого|е))?\s*(?:[-–—]|по|до|и|to|and)\s*$", re.IGNORECASE
 )
-_SHORT_YEAR = re.compile(r"(?<!\d)((?:19|20))\d\d/(\d\d)(?!\d)")
 # «1) паспорт», «2. Открыть»: the number of an item says nothing.
 _ITEM_BEFORE = re.compile(r"(?:^|[\n:;,])\s*$")
 _ITEM_AFTER = re.compile(r"\)\s|\.\s+(?=[^\W\d_])")
 _TIME = re.compile(r"(?<![\w:.])(\d{1,2}):(\d{2})(?!\w)")
+_HALF_DAY = re.compile(
+    r"(?<![\w:.])(?P<hour>1[0-2]|0?[1-9])(?::(?P<minute>[0-5]\d))?\s?(?P<half>[ap])\.?m\b\.?", re.IGNORECASE
+)
 _NUMBER = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+(?:,\d{3})+|\d+)(?:[.,]\d+)?(?![\d])"
 )
@@ -68,7 +70,10 @@ _TOKEN = re.compile(r"(?:--?|[%&@#$])?[^\W_][\w$%]*(?:[.\-/\\:+][\w$%]+)*|_+\w+|
 _QUOTED = re.compile(r"«([^«»\n]{1,120})»|“([^“”\n]{1,120})”|\"([^\"\n]{1,120})\"|„([^„“\n]{1,120})“")
 _WORD = re.compile(r"[^\W\d_]+")
 # «28-й», «5кг», «21st», «10х»: a number with an ending or a unit, not a code.
-_WITH_ENDING = re.compile(r"(\d+(?:[.,]\d+)?)[-\u2010-\u2015]?[a-zа-яё%°]{1,4}", re.IGNORECASE)
+_WITH_ENDING = re.compile(
+    r"(\d+(?:[.,]\d+)?)(?P<dash>[-\u2010-\u2015])?(?P<letters>[a-zа-яё%°]{1,4})", re.IGNORECASE
+)
+_FLEETING = re.compile(r"(?<=[а-я][бвгджзклмнпрстфхцчшщ])[ео]([бвгджзклмнпрстфхцчшщ])$")
 _CAMEL = re.compile(r"[a-zа-яё][A-ZА-ЯЁ]")
 _DOTTED_NAME = re.compile(r"[A-Za-z_][\w\-]*(?:\.[A-Za-z_][\w\-]*)+")
 
@@ -76,53 +81,9 @@ _DOTTED_NAME = re.compile(r"[A-Za-z_][\w\-]*(?:\.[A-Za-z_][\w\-]*)+")
 def find_facts(text: str) -> list[Fact]:
     """Facts of a text in order, not overlapping except that a name may hold others."""
     taken: list[Fact] = []
-    for found in (_dates(text), _times(text), _codes(text), _numbers(text), _number_words(text)):
+    for found in (_dates(text), find_times(text), _codes(text), _numbers(text), _number_words(text)):
         taken.extend(fact for fact in list(found) if not _overlaps(fact, taken))
     return sorted([*taken, *_names(text)], key=lambda fact: (fact.start, -fact.end))
-
-
-@dataclass(slots=True)
-class FactSource:
-    """A source, prepared so that facts can be looked up in it.
-
-    Args:
-        text: Everything the source says, its title and headings included.
-    """
-
-    text: str
-    _folded: str = field(init=False)
-    _stems: str = field(init=False)
-    _keys: dict[Kind, set[str]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._folded = _code_form(self.text)
-        self._stems = f" {' '.join(keyword_terms(self.text))} "
-        self._keys = {"number": set(), "date": set()}
-        for fact in find_facts(self.text):
-            if fact.kind in self._keys:
-                self._keys[fact.kind] |= fact.keys
-        # A year, the digits inside a date, time or code, «8.3» of «8.3.14» may be quoted on their own.
-        self._keys["number"] |= {key for run in re.findall(r"\d+", self.text) for key in number_keys(run)}
-        self._keys["number"] |= set(re.findall(r"\d+\.\d+", self.text))
-        self._keys["number"] |= {f"{found[1]}{found[2]}" for found in _SHORT_YEAR.finditer(self.text)}
-        self._keys["number"] |= {str(value) for _, _, value in _worded(self.text, last_values())}
-
-    def holds(self, fact: Fact) -> bool:
-        """True if the source says the same."""
-        if fact.kind == "code":
-            return any(_stands_in(key, self._folded) for key in fact.keys)
-        if fact.kind == "name":
-            return any(f" {key} " in self._stems or key in self._folded for key in fact.keys)
-        if fact.kind == "date":
-            return any(self._holds_date(key) for key in fact.keys)
-        return bool(fact.keys & self._keys["number"])
-
-    def _holds_date(self, key: str) -> bool:
-        year, _, day = key.partition("-")
-        if key in self._keys["date"] or (not year and any(k.endswith(key) for k in self._keys["date"])):
-            return True
-        # «5 мая» under a heading that names the year.
-        return f"-{day}" in self._keys["date"] and year in self._keys["number"]
 
 
 def _dates(text: str) -> Iterator[Fact]:
@@ -146,7 +107,7 @@ def _day_number(written: str) -> int | None:
     """The day of «25», «двадцать пятого» or "fifth"; None for a word that is no day, such as "month"."""
     if written.isdigit():
         return int(written)
-    return next((value for _, _, value in _worded(written, last_values())), None)
+    return next((value for _, _, value in worded_numbers(written, last_values())), None)
 
 
 def _month_number(word: str) -> int:
@@ -158,26 +119,34 @@ def _month_number(word: str) -> int:
     raise AssertionError(word)  # the pattern that found it lists the same months
 
 
-def _times(text: str) -> Iterator[Fact]:
+def find_times(text: str) -> Iterator[Fact]:
+    """Times of the day, as codes."""
+    for match in _HALF_DAY.finditer(text):
+        later = 12 if match["half"].lower() == "p" else 0
+        hour = int(match["hour"]) % 12 + later
+        yield Fact(match.start(), match.end(), "code", _time_keys(str(hour), match["minute"] or "00"))
     for match in _TIME.finditer(text):
-        hour, minute = match.groups()
-        yield Fact(match.start(), match.end(), "code", frozenset((f"{hour}:{minute}", f"{hour}.{minute}")))
+        yield Fact(match.start(), match.end(), "code", _time_keys(*match.groups()))
+
+
+def _time_keys(hour: str, minute: str) -> frozenset[str]:
+    return frozenset(f"{hour}{point}{minute}" for hour in {hour, f"{int(hour):02d}"} for point in ":.")
 
 
 def _codes(text: str) -> Iterator[Fact]:
     for match in _TOKEN.finditer(text):
         token = match.group()
         if token.startswith("`"):
-            yield Fact(match.start(), match.end(), "code", frozenset((_code_form(token.strip("`").strip()),)))
+            yield Fact(match.start(), match.end(), "code", frozenset((code_form(token.strip("`").strip()),)))
         elif _is_code(token):
-            yield Fact(match.start(), match.end(), "code", frozenset((_code_form(token),)))
+            yield Fact(match.start(), match.end(), "code", frozenset((code_form(token),)))
 
 
 def _is_code(token: str) -> bool:
     if token.isalpha() and (token.islower() or token[1:].islower()):
         return False  # a plain word, as nearly all are
-    if _WITH_ENDING.fullmatch(token):
-        return False
+    if (ending := _WITH_ENDING.fullmatch(token)) and not (ending["dash"] and ending["letters"].isupper()):
+        return False  # but «17-К» is one
     if any(c.isdigit() for c in token) and any(c.isalpha() for c in token):
         return True
     return bool(
@@ -198,57 +167,27 @@ def _numbers(text: str) -> Iterator[Fact]:
 
 
 def _number_words(text: str) -> Iterator[Fact]:
-    for start, end, value in _worded(text, counting_values()):
+    for start, end, value in worded_numbers(text, counting_values()):
         yield Fact(start, end, "number", number_keys(str(value), text[end : end + 12]))
-
-
-def _worded(text: str, values: Mapping[str, int]) -> Iterator[tuple[int, int, int]]:
-    """Start, end and value of the numbers in words; ``values`` are the words one may begin with."""
-    words = [(match, fold(match.group())) for match in _WORD.finditer(text)]
-    position = 0
-    while position < len(words):
-        match, word = words[position]
-        position += 1
-        if word not in values:
-            continue
-        value, end = values[word], match.end()
-        # «двадцать пять», «сто двадцать»: smaller numbers right behind add up; nothing follows an ordinal.
-        scale = 0 if word in ordinal_values() else value
-        while position < len(words):
-            following, added = words[position]
-            smaller = last_values().get(added)
-            gap = text[end : following.start()]
-            if smaller is None or smaller >= _step(scale) or gap not in (" ", "-"):
-                break
-            value, scale, end = value + smaller, 0 if added in ordinal_values() else smaller, following.end()
-            position += 1
-        yield match.start(), end, value
-
-
-def _step(value: int) -> int:
-    """Numbers below this may follow ``value`` and add to it."""
-    return 100 if value >= 100 else 10 if value >= 20 else 0
 
 
 def _names(text: str) -> Iterator[Fact]:
     for match in _QUOTED.finditer(text):
         name = next(group for group in match.groups() if group is not None)
-        stems = " ".join(keyword_terms(name))
+        stems = name_form(name)
         if stems:
-            yield Fact(match.start(), match.end(), "name", frozenset((stems, _code_form(name.strip(" .,")))))
+            yield Fact(match.start(), match.end(), "name", frozenset((stems, code_form(name.strip(" .,")))))
+
+
+def name_form(name: str) -> str:
+    """Stems of a name; «ветер» is «ветр» as in its other cases."""
+    return " ".join(_FLEETING.sub(r"\1", stem) for stem in keyword_terms(name))
 
 
 def _overlaps(fact: Fact, taken: list[Fact]) -> bool:
     return any(fact.start < other.end and other.start < fact.end for other in taken)
 
 
-def _code_form(text: str) -> str:
-    """Lower case, one kind of dash, Latin look-alikes as Cyrillic, single spaces."""
+def code_form(text: str) -> str:
+    """Lower case, one kind of dash, Latin look-alikes as Cyrillic, single spaces: how codes are compared."""
     return " ".join(fold(text).translate(DASHES).translate(LOOKALIKES).split())
-
-
-def _stands_in(key: str, text: str) -> bool:
-    """True if ``key`` occurs in ``text`` as a whole, not as a part of a longer word."""
-    left = r"(?<!\w)" if key[:1].isalnum() else ""
-    right = r"(?!\w)" if key[-1:].isalnum() else ""
-    return re.search(left + re.escape(key) + right, text) is not None

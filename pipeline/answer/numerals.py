@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 
-__all__ = ["counting_values", "last_values", "number_keys", "ordinal_values", "word_values"]
+from pipeline.text.normalise import fold
+
+__all__ = ["counting_values", "last_values", "number_keys", "ordinal_values", "word_values", "worded_numbers"]
 
 _RUSSIAN_UNITS = {
     2: "два две двух двум двумя двое двоих",
@@ -62,6 +65,7 @@ eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteent
 """
 _ONES = "один одна одно одного одной одному одним одну one"
 
+_WORD = re.compile(r"[^\W\d_]+")
 _MULTIPLIERS = (
     (re.compile(r"тыс|thousand"), 1_000),
     (re.compile(r"млн|миллион|million"), 1_000_000),
@@ -108,6 +112,39 @@ def counting_values() -> dict[str, int]:
 def last_values() -> dict[str, int]:
     """Words that may add to a number word before them, and their values: «двадцать один», "twenty-first"."""
     return word_values() | ordinal_values() | dict.fromkeys(_ONES.split(), 1)
+
+
+def worded_numbers(text: str, values: Mapping[str, int]) -> Iterator[tuple[int, int, int]]:
+    """Start, end and value of each number in words.
+
+    Args:
+        text: Any text.
+        values: The words a number may begin with (`counting_values`, `last_values`).
+    """
+    words = [(match, fold(match.group())) for match in _WORD.finditer(text)]
+    position = 0
+    while position < len(words):
+        match, word = words[position]
+        position += 1
+        if word not in values:
+            continue
+        value, end = values[word], match.end()
+        # «двадцать пять», «сто двадцать»: smaller numbers right behind add up; nothing follows an ordinal.
+        scale = 0 if word in ordinal_values() else value
+        while position < len(words):
+            following, added = words[position]
+            smaller = last_values().get(added)
+            gap = text[end : following.start()]
+            if smaller is None or smaller >= _step(scale) or gap not in (" ", "-"):
+                break
+            value, scale, end = value + smaller, 0 if added in ordinal_values() else smaller, following.end()
+            position += 1
+        yield match.start(), end, value
+
+
+def _step(value: int) -> int:
+    """Numbers below this may follow ``value`` and add to it."""
+    return 100 if value >= 100 else 10 if value >= 20 else 0
 
 
 def number_keys(written: str, after: str = "") -> frozenset[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.answer.facts import FactSource
+from pipeline.answer.fact_source import FactSource
 from pipeline.answer.orders import without_orders
 from pipeline.text.function_words import light_terms
 from pipeline.text.language import detect_language

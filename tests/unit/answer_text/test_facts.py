@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.answer.facts import FactSource, find_facts
+from pipeline.answer.fact_source import FactSource
+from pipeline.answer.facts import find_facts
 from pipeline.answer.numerals import number_keys, word_values
 
 

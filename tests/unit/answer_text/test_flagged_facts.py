@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.answer.facts import FactSource, find_facts
+from pipeline.answer.fact_source import FactSource
+from pipeline.answer.facts import find_facts
 
 ANSWERS = [
     json.loads(line)
