@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from pipeline.models import gguf_file, installed
@@ -13,6 +14,11 @@ from pipeline.settings import load_settings
 
 SMALL = ("multilingual-e5-small", "smollm2-135m-instruct", "ms-marco-minilm-l12")
 QWEN = "qwen2.5-coder-1.5b-instruct-q4_k_m"
+
+
+# A busy machine is no mistake of the code.
+hypothesis.settings.register_profile("otvet", deadline=None)
+hypothesis.settings.load_profile("otvet")
 
 
 def _ensure_installed(folder: Path, *names: str) -> None:
