@@ -78,6 +78,8 @@ def main() -> None:
     """Write, or check."""
     recorded = _ROOT / "benchmarks" / "recorded.json"
     check = "--check" in sys.argv[1:]
+    if not recorded.is_file():
+        sys.exit("nothing was recorded yet: python benchmarks/run.py --record")
     found = outdated(recorded, write=not check)
     for page in found:
         print(f"{'out of date' if check else 'written'}: {page.name}")
