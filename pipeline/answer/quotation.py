@@ -20,7 +20,7 @@ __all__ = ["with_quotation"]
 
 QUOTES = 2
 
-QUOTED_CHARACTERS = 400
+QUOTED_CHARACTERS = 500
 """Longer evidence is shown among the sources only."""
 
 SECOND_CHARACTERS = 300
@@ -69,9 +69,8 @@ def _rests_on(passage: EvidenceSentence, answer: Answer) -> bool:
 
 
 def _adds(quote: EvidenceSentence, said: str) -> bool:
-    if is_ordered(quote.chunk.text, quote.start, quote.end):
+    if is_ordered(quote.chunk.text, quote.start, quote.end) or _CODE.search(quote.text):
         return False
-    dropped_negation = negates(quote.text) and not negates(said)
-    return (
-        dropped_negation or shared(content_terms(quote.text), frozenset(content_terms(said))) < ALREADY_SAID
-    )
+    if negates(quote.text) and not negates(said):
+        return True
+    return shared(content_terms(quote.text), frozenset(content_terms(said))) < ALREADY_SAID

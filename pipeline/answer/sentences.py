@@ -40,8 +40,10 @@ LONGEST_PIECE = 120
 
 Rows = NDArray[np.intp]
 
-LONGEST_PASSAGE = 400
+LONGEST_PASSAGE = 500
 """Characters of the best passage at most: what a reader takes in at a glance."""
+NEIGHBOUR_MARGIN = 0.08
+"""How far below the best sentence a neighbour may score and still belong to the best passage."""
 PASSAGE_PIECES = 3
 """Pieces it is made of at most, those a piece cannot do without not counted."""
 
@@ -150,11 +152,12 @@ def best_passage(
 
 
 def _extended(passage: ScoredPassage, place: int, first: int, last: int) -> EvidenceSentence:
+    least = passage.scores[place] - NEIGHBOUR_MARGIN
     for _ in range(PASSAGE_PIECES - 1):
         nearby = [
             (passage.scores[other], other)
             for other in (first - 1, last + 1)
-            if other in passage.scores
+            if passage.scores.get(other, -1.0) >= least
             and passage.units[other].kind != "code"
             and _quotable(passage, other)
             and _length(passage, min(first, other), max(last, other)) <= LONGEST_PASSAGE
