@@ -75,7 +75,11 @@ def main() -> int:
     done = _records(arguments.results)
     asked = {(record["document"], record["run"]) for record in done}
     plan = [
-        (one, run) for run in range(arguments.runs) for one in documents if run < 2 * len(one["questions"])
+        (one, run)
+        for fresh in (False, True)
+        for run in range(arguments.runs)
+        for one in documents
+        if one["held_out"] is fresh and run < 2 * len(one["questions"])
     ]
     left = [(one, run) for one, run in plan if (one["id"], run) not in asked]
     if left and arguments.minutes > 0:
