@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.types import (
     AskRequest,
+    Classified,
+    ClassifyRequest,
     Document,
     Encoded,
     Event,
@@ -38,6 +40,7 @@ __all__ = [
     "Reader",
     "Reranker",
     "Sampling",
+    "Scorer",
     "Service",
 ]
 
@@ -164,6 +167,27 @@ class Generator(Protocol):
         ...
 
 
+@runtime_checkable
+class Scorer(Protocol):
+    """A generator that can also tell how likely given answers are. As thread-safe as that."""
+
+    def score(
+        self, messages: Sequence[ChatMessage], continuations: Sequence[str], cancelled: Callable[[], bool]
+    ) -> tuple[float, ...]:
+        """How likely each text is as the answer, as far as it differs from the others.
+
+        Natural logarithms, at most 0; what follows once a text can be no other any more counts as certain,
+        so a single one has 0. The same call gives the same numbers, whatever was asked before. All messages
+        but the last one are what calls have in common: an engine that keeps what it has read reads them
+        once. Ends early, with an empty result, once ``cancelled()`` is true.
+
+        Raises:
+            PromptTooLongError: The prompt leaves no room for the longest continuation.
+            GeneratorError: The engine failed; the generator may be unusable afterwards.
+        """
+        ...
+
+
 class Reader(Protocol):
     """Reads one file format."""
 
@@ -195,6 +219,17 @@ class Service(Protocol):
         """The same as events: ``Retrieved``, ``Token``…, then ``Finished`` or ``Failed``.
 
         Errors known before the first event are raised as by ``ask``.
+        """
+        ...
+
+    def classify(self, request: ClassifyRequest, cancelled: Callable[[], bool]) -> Iterator[Classified]:
+        """The texts of a request in their order, each with its label as soon as that is known.
+
+        Raises:
+            GeneratorMissingError: At once: this profile has no language model.
+            CancelledError: ``cancelled()`` became true.
+            PromptTooLongError: Labels and prompt leave no room for a text.
+            OtvetError: The generator cannot be loaded, or failed for good.
         """
         ...
 

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pipeline.errors import GeneratorError, PromptTooLongError
 from pipeline.generators.chat_template import ChatTemplate, Segment, find_template
+from pipeline.generators.choice import Choice
 from pipeline.generators.llama_engine import EngineOptions, LlamaEngine
 from pipeline.generators.prompt_reader import PromptReader, common_prefix
 from pipeline.generators.stats import GenerationStats
@@ -19,7 +17,7 @@ from pipeline.generators.text_stream import TextStream
 from pipeline.messages import Phrase
 from pipeline.ports import ChatMessage, GeneratorSpec, Sampling
 
-__all__ = ["EngineOptions", "LlamaCppGenerator", "log_softmax"]
+__all__ = ["EngineOptions", "LlamaCppGenerator"]
 
 LEAST_ANSWER = 16
 """Tokens an answer needs at least; a prompt that leaves fewer is refused."""
@@ -165,15 +163,9 @@ class LlamaCppGenerator:
         marks = self._marks(messages, prompt)
         reused = self._reader.read(prompt, marks, cancelled)
         ready = time.perf_counter()
-        scores: list[float] = []
-        first = log_softmax(self._engine.logits()) if len(self._reader.tokens) == len(prompt) else None
-        for tail in tails:
-            if first is None or cancelled():
-                return ()
-            rest = self._score_rest(prompt, marks, tail, cancelled)
-            if rest is None:
-                return ()
-            scores.append(float(first[tail[0]]) + rest)
+        if len(self._reader.tokens) < len(prompt):
+            return ()  # cancelled while reading
+        scores = Choice(self._engine, self._reader, tails, cancelled).scores()
         self._stats = GenerationStats(
             prompt_tokens=len(prompt),
             reused_tokens=reused,
@@ -181,25 +173,7 @@ class LlamaCppGenerator:
             answer_tokens=0,
             decode_s=0.0,
         )
-        return tuple(scores)
-
-    def _score_rest(
-        self, prompt: list[int], marks: Sequence[int], tail: list[int], cancelled: Callable[[], bool]
-    ) -> float | None:
-        """Log probability of what follows the first token of a continuation; None if cancelled."""
-        self._reader.forget_after(len(prompt))
-        if len(self._reader.tokens) < len(prompt):  # an architecture that forgets all or nothing
-            self._reader.read(prompt, marks, cancelled)
-        total, most = 0.0, self._engine.n_batch
-        if len(self._reader.tokens) < len(prompt):
-            return None
-        for start in range(0, len(tail) - 1, most):
-            read = tail[start : min(start + most, len(tail) - 1)]
-            if not self._reader.append(read, cancelled, every=True):
-                return None
-            for place, token in enumerate(tail[start + 1 : start + 1 + len(read)]):
-                total += float(log_softmax(self._engine.logits(place))[token])
-        return total
+        return scores
 
     def _check_room(self, prompt: int, wanted: int) -> int:
         limit = self._spec.context_tokens - min(LEAST_ANSWER, wanted)
@@ -245,10 +219,3 @@ def _template_of(engine: LlamaEngine) -> ChatTemplate:
         engine.close()
         raise GeneratorError(reason=Phrase("generator_no_template"))
     return template
-
-
-def log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Logarithms of the probabilities that the scores of a vocabulary stand for."""
-    values = logits.astype(np.float64)
-    values -= values.max()
-    return np.asarray(values - np.log(np.exp(values).sum()))
