@@ -20,10 +20,12 @@ from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.lasting import first_source_lasts, sources_last
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
 from pipeline.answer.quotation import with_quotation
+from pipeline.classify.classifier import classify
 from pipeline.clock import Clock
 from pipeline.errors import (
     BusyError,
     CancelledError,
+    GeneratorMissingError,
     IndexUnusableError,
     NotFoundError,
     NotReadyError,
@@ -34,7 +36,7 @@ from pipeline.gate import Gate
 from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import memory, physical_cores, resident_bytes
-from pipeline.index import Index
+from pipeline.index import Index, find_chunk
 from pipeline.index_report import IndexReport
 from pipeline.lazy import Lazy
 from pipeline.messages import Phrase, text
@@ -47,6 +49,8 @@ from pipeline.text.language import detect_language
 from pipeline.types import (
     Answer,
     AskRequest,
+    Classified,
+    ClassifyRequest,
     Event,
     Evidence,
     Explanation,
@@ -221,10 +225,10 @@ class QAService:
             NotFoundError: No such passage in the current index.
         """
         index = self._index()
-        for chunk in index.chunks:
-            if chunk.id == chunk_id:
-                return SourceView(index.documents[chunk.document_id], chunk)
-        raise NotFoundError(what=chunk_id)
+        chunk = find_chunk(index.chunks, chunk_id)
+        if chunk is None:
+            raise NotFoundError(what=chunk_id)
+        return SourceView(index.documents[chunk.document_id], chunk)
 
     def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:
         """How the answer comes about, up to the moment when the model would speak; see `Service`."""
@@ -248,6 +252,12 @@ class QAService:
             if isinstance(event, Failed):
                 raise event.error
         raise CancelledError
+
+    def classify(self, request: ClassifyRequest, cancelled: Callable[[], bool]) -> Iterator[Classified]:
+        """The texts of a request with their labels; see `pipeline.ports.Service`."""
+        if self._parts.worker is None:
+            raise GeneratorMissingError
+        return classify(self._parts.worker.get(), request, cancelled)
 
     def stream(self, request: AskRequest, cancelled: Callable[[], bool]) -> Iterator[Event]:
         """The same as events. What is wrong with the request is raised here, before the first event."""
