@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     embedder = SlowEmbedder()
     monkeypatch.setattr(bootstrap, "create_embedder", lambda _: embedder)
     monkeypatch.setattr(bootstrap, "create_generator", lambda _: None)
-    monkeypatch.setattr(bootstrap, "LiveIndex", lambda load, stamp: LiveIndex(load, stamp, seconds=0.01))
+    monkeypatch.setattr(bootstrap, "LiveIndex", partial(LiveIndex, seconds=0.01, check_after=0.05))
     made = settings_for(tmp_path)
     made.knowledge_base.mkdir()
     return made
