@@ -85,6 +85,7 @@ def _settings(names: Sequence[str]) -> list[tuple[str, Settings]]:
         with console.progress_bars() as bars:
             bar = bars.task(console.tell("eval_indexing", name=name))
             made.append((name, cut_by(settings, typing.cast(ChunkingName, name), source, bar)))
+            bar(1, 1)  # also where there was nothing to do
     return made
 
 
