@@ -134,6 +134,7 @@ def fit(samples: Sequence[Sample], used: Sequence[str]) -> RefusalModel:
     features = np.array([sample.features for sample in samples])
     labels = np.array([sample.kind == "answerable" for sample in samples], dtype=np.float64)
     means, deviations = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
+    deviations[deviations == 0] = 1.0
     columns = [FEATURES.index(name) for name in used]
     standard = np.nan_to_num((features - means) / deviations)[:, columns]
     found, intercept = fit_logistic(standard, labels, weights_of(samples))
@@ -147,10 +148,11 @@ def fit(samples: Sequence[Sample], used: Sequence[str]) -> RefusalModel:
         if len(some := answerable(samples, base, foreign=False)) >= FEWEST
     )
     abroad = [one for one in samples if one.kind == "answerable" and one.features[foreign]]
-    # Raising the coefficient lowers foreign passages and lifts the others; the intercept undoes that.
-    change = own_shift - float(np.quantile(log_odds(model, abroad), FOREIGN_FALSE_REFUSALS))
-    coefficients[foreign] += change * deviations[foreign]
-    intercept += change * means[foreign]
+    if abroad:
+        # Raising the coefficient lowers foreign passages and lifts the others; the intercept undoes that.
+        change = own_shift - float(np.quantile(log_odds(model, abroad), FOREIGN_FALSE_REFUSALS))
+        coefficients[foreign] += change * deviations[foreign]
+        intercept += change * means[foreign]
     return RefusalModel(means, deviations, coefficients, intercept - own_shift + 1e-6)
 
 
