@@ -86,7 +86,8 @@ def login_page(language: Language, target: str = "/", *, wrong: bool = False) ->
         '<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>'
         f'<button type="submit">{said("login_go")}</button></form></main></body></html>'
     )
-    headers = {**page_headers(_STYLE), "WWW-Authenticate": "Bearer"}
+    # Under "no-referrer" a browser sends its form with the origin "null", which `check_origin` refuses.
+    headers = {**page_headers(_STYLE), "Referrer-Policy": "same-origin", "WWW-Authenticate": "Bearer"}
     return Response(401, page.encode(), HTML, headers)
 
 

@@ -19,6 +19,7 @@ function place(source, more) {
 
 /** The headings that lead to the passage, its own title left out. */
 function path({ headings = [], title }) {
+  if (headings.join(" / ") === title) return null; // the title is the whole path already
   const steps = headings.at(-1) === title ? headings.slice(0, -1) : headings;
   return steps.length ? el("p", { class: "path" }, steps.join(" › ")) : null;
 }
