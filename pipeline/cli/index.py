@@ -73,6 +73,9 @@ def _fetched(*, say: bool) -> dict[str, Any]:
         )
         for source, why in failed.items():
             console.say("index_fetch_failed", source=source, reason=why)
+        for key, files in (("index_fetch_changed", report.changed), ("index_fetch_removed", report.removed)):
+            for file in files:
+                console.say(key, file=file)
     found = {"changed": report.changed, "unchanged": report.unchanged, "failed": failed}
     return {"fetched": found | {"removed": report.removed}}
 

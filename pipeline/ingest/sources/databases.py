@@ -18,7 +18,6 @@ __all__ = ["copy_table"]
 
 _MAX_ROWS = 200_000
 _MAX_CHARACTERS = 40_000_000
-_BATCH = 500
 _DRIVERS_OWN = (ValueError, TypeError, RuntimeError)
 """What SQLAlchemy and drivers raise, unwrapped, over a URL or a server they don't understand."""
 

@@ -145,8 +145,12 @@ def test_fetching_comes_first_and_only_when_asked_for(
     out = said(home, capsys, "index", "--fetch")
     assert "новых и изменённых 1, прежних 0, не загружено 1, убрано 0" in out
     assert "не загружен https://example.org/bad: адрес не загрузился (404)" in out
+    assert "загружен fetched/example_org_rules.html" in out
     assert "Прочитано файлов: 1." in out
     report = json.loads(said(home, capsys, "index", "--fetch", "--json"))
     assert report["current"] is True
     assert report["fetched"]["unchanged"] == ["fetched/example_org_rules.html"]
     assert list(report["fetched"]["failed"]) == ["https://example.org/bad"]
+    (home / "knowledge_base" / "sources.toml").write_text("", "utf-8")
+    out = said(home, capsys, "index", "--fetch")
+    assert "убран fetched/example_org_rules.html: его источник больше не назван" in out
