@@ -11,11 +11,9 @@ at each start; the large rest (vectors, tokens, texts) by `damaged_copies`, whic
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +22,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from pipeline.index import ChunkOrder, Index, Manifest, Postings, order_of
-from pipeline.stores import records
+from pipeline.index import ChunkOrder, Index, Manifest, Postings
 from pipeline.stores.cache_record import (
     RECORD,
     CacheRecord,
@@ -34,122 +31,34 @@ from pipeline.stores.cache_record import (
     read_record,
     write_record,
 )
-from pipeline.stores.packed_records import PackedRecords, write_records
+from pipeline.stores.packed_records import PackedRecords
 from pipeline.stores.stored_texts import StoredChunks, StoredDocuments, Truth
 from pipeline.stores.token_store import PackedTokens, QuantisedTokens
 
 __all__ = [
+    "DOCUMENT_IDS",
+    "TERMS",
+    "TOKEN_FILES",
     "condemn",
     "damaged_copies",
-    "mend_cache",
     "read_cache",
     "read_tokens",
     "remove_other_caches",
     "renew_states",
     "size_of",
-    "write_cache",
 ]
 
-_TERMS = "terms.json"
-_DOCUMENT_IDS = "document_ids.json"
+TERMS = "terms.json"
+DOCUMENT_IDS = "document_ids.json"
 _TOKENS = ("token_values", "token_scales", "token_spans", "token_offsets")
-_TOKEN_FILES = tuple(f"{name}.npy" for name in _TOKENS)
+TOKEN_FILES = tuple(f"{name}.npy" for name in _TOKENS)
 _LARGE = frozenset(
     {"vectors.npy", "text_vectors.npy", "token_values.npy", "token_scales.npy", "token_spans.npy"}
     | {"chunks.bin", "documents.bin"}
 )
 """Files whose content is not read at a start. Texts have a checksum of their own in each record."""
-_TEXTS = frozenset({"chunks.bin", "documents.bin", _TERMS, _DOCUMENT_IDS})
+_TEXTS = frozenset({"chunks.bin", "documents.bin", TERMS, DOCUMENT_IDS})
 """Files that are not among the arrays."""
-
-
-def write_cache(
-    folder: Path,
-    index: Index,
-    tokens: PackedTokens,
-    checksums: Mapping[str, str],
-    states: Mapping[str, FileState],
-) -> None:
-    """Write a cache folder as a whole.
-
-    Args:
-        folder: Replaced as a whole.
-        index: What to write.
-        tokens: Its tokens.
-        checksums: JSON file -> SHA-256, of the build the copies belong to.
-        states: Those files' states.
-
-    Raises:
-        OSError: There is no room, or this place cannot be written to; nothing is left behind.
-    """
-    draft = folder.with_name(f"{folder.name}.{os.getpid()}.new")
-    with _draft(draft):
-        _write_rest(draft, index, tokens)
-        _write_tokens(draft, tokens, index.vectors.shape[1])
-        files = _flushed(draft)
-        write_record(draft, CacheRecord(dict(checksums), dict(states), files))
-        shutil.rmtree(folder, ignore_errors=True)
-        draft.replace(folder)
-
-
-def mend_cache(
-    folder: Path,
-    index: Index,
-    tokens: PackedTokens,
-    checksums: Mapping[str, str],
-    states: Mapping[str, FileState],
-) -> None:
-    """Write all copies anew but for the tokens, which were read from this very folder; else as `write_cache`.
-
-    A crash on the way leaves the tokens and the record they are found by.
-    """
-    record = read_record(folder)
-    if record is None:
-        raise FileNotFoundError(folder / RECORD)
-    kept = {name: record.files[name] for name in _TOKEN_FILES}
-    whole = {
-        name: (size, checksum(folder / name) if crc is None else crc) for name, (size, crc) in kept.items()
-    }
-    draft = folder.with_name(f"{folder.name}.{os.getpid()}.new")
-    with _draft(draft):
-        _write_rest(draft, index, tokens)
-        files = _flushed(draft)
-        for name in set(files) - set(whole):
-            (draft / name).replace(folder / name)
-        write_record(folder, CacheRecord(dict(checksums), dict(states), {**files, **whole}))
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-@contextmanager
-def _draft(folder: Path) -> Iterator[None]:
-    """An empty folder that does not outlive a failure."""
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        yield
-    except OSError:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-def _write_rest(folder: Path, index: Index, tokens: PackedTokens) -> None:
-    """All copies but those of token vectors."""
-    for name, array in _arrays(index, tokens).items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    write_records(folder, "chunks", (orjson.dumps(records.chunk_record(one)) for one in index.chunks))
-    documents = (orjson.dumps(records.document_record(one)) for one in index.documents.values())
-    write_records(folder, "documents", documents)
-    (folder / _DOCUMENT_IDS).write_bytes(orjson.dumps(list(index.documents)))
-    (folder / _TERMS).write_bytes(orjson.dumps(list(index.postings.terms)))
-
-
-def _flushed(folder: Path) -> dict[str, tuple[int, int | None]]:
-    """Size and checksum of every file, which is on the disk then: sizes alone would not tell zeros."""
-    files: dict[str, tuple[int, int | None]] = {}
-    for path in sorted(folder.iterdir()):
-        _flush(path)
-        files[path.name] = (path.stat().st_size, checksum(path))
-    return files
 
 
 def read_cache(
@@ -195,10 +104,10 @@ def read_tokens(folder: Path, embeddings: str, count: int, dimension: int) -> Pa
     if record is None or record.checksums.get("embeddings.json") != embeddings:
         return None
     try:
-        own = replace(record, files={name: record.files[name] for name in _TOKEN_FILES})
+        own = replace(record, files={name: record.files[name] for name in TOKEN_FILES})
         if not _whole(folder, own, everything=True):
             return None
-        tokens = QuantisedTokens(*(_mapped(folder / name) for name in _TOKEN_FILES))
+        tokens = QuantisedTokens(*(_mapped(folder / name) for name in TOKEN_FILES))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return tokens if len(tokens) == count and tokens.fits(dimension) else None
@@ -268,46 +177,6 @@ def _whole(folder: Path, record: CacheRecord, *, everything: bool = False) -> bo
     return True
 
 
-def _arrays(index: Index, tokens: PackedTokens) -> dict[str, NDArray[Any]]:
-    order = order_of(index.chunks)
-    return {
-        "vectors": index.vectors,
-        "text_vectors": index.text_vectors,
-        "token_offsets": tokens.offsets,
-        "term_starts": index.postings.starts,
-        "term_rows": index.postings.rows,
-        "term_counts": index.postings.counts,
-        "lengths": index.postings.lengths,
-        "id_ranks": order.ranks,
-        "twins": order.twins,
-    }
-
-
-def _write_tokens(folder: Path, tokens: PackedTokens, dimension: int) -> None:
-    """Write the tokens piece by piece: together they may be larger than the memory."""
-    count = int(tokens.offsets[-1])
-    shapes: dict[str, tuple[str, tuple[int, ...]]] = {
-        "token_values": ("|i1", (count, dimension)),
-        "token_spans": ("<i4", (count, 2)),
-        "token_scales": ("<f4", (count,)),
-    }
-    with ExitStack() as stack:
-        streams = []
-        for name, (kind, shape) in shapes.items():
-            stream = stack.enter_context((folder / f"{name}.npy").open("wb"))
-            head = {"descr": kind, "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(stream, head)
-            streams.append(stream)
-        for block in tokens.blocks(0, len(tokens)):
-            for stream, array in zip(streams, block, strict=True):
-                stream.write(np.ascontiguousarray(array).data)
-
-
-def _flush(path: Path) -> None:
-    with path.open("r+b") as stream:
-        os.fsync(stream.fileno())
-
-
 def _assembled(
     folder: Path, arrays: Mapping[str, NDArray[Any]], manifest: Manifest, truths: Mapping[str, Truth]
 ) -> Index:
@@ -317,8 +186,8 @@ def _assembled(
         ValueError: They do not fit each other.
     """
     tokens = QuantisedTokens(*(arrays[name] for name in _TOKENS))
-    terms: list[str] = orjson.loads((folder / _TERMS).read_bytes())
-    ids: list[str] = orjson.loads((folder / _DOCUMENT_IDS).read_bytes())
+    terms: list[str] = orjson.loads((folder / TERMS).read_bytes())
+    ids: list[str] = orjson.loads((folder / DOCUMENT_IDS).read_bytes())
     chunks, documents = _packed(folder, "chunks", arrays), _packed(folder, "documents", arrays)
     count, shape = len(chunks), (len(chunks), manifest.dimension)
     lengths = {len(tokens), len(arrays["lengths"]), len(arrays["id_ranks"]), len(arrays["twins"])}

@@ -22,15 +22,14 @@ from pipeline.stores import records
 from pipeline.stores.cache import (
     condemn,
     damaged_copies,
-    mend_cache,
     read_cache,
     read_tokens,
     remove_other_caches,
     renew_states,
     size_of,
-    write_cache,
 )
 from pipeline.stores.cache_record import FileState, state_of
+from pipeline.stores.cache_writer import mend_cache, write_cache
 from pipeline.stores.encode import encode_chunks
 from pipeline.stores.faults import FULL, READ_ONLY
 from pipeline.stores.json_files import chunks_in, documents_in, dump_list, dump_vectors, items_of, vectors_in
