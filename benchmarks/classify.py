@@ -1,11 +1,11 @@
 """How well and how fast letters are put under labels by the language model.
 
-    python benchmarks/classify.py --models MODELS [--model NAME] [--scores FILE] [--threads 1] [--minutes 12]
+    python benchmarks/classify.py --models MODELS [--model NAME] [--examples 2] [--threads 1] [--minutes 12]
 
 100 short letters to an accountant's office, eight labels and none (`benchmarks/data/letters.jsonl`, written
 for this purpose). Scores of letters that were read go into a file, so that a run that was stopped can go on
 later; what is printed comes from the product's own decision. The first half of the letters may have served
-to choose prompt and calibration, the second half never.
+to choose prompt and calibration, the second half never. With examples only the second half is asked about.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from pipeline.classify.decision import Chances, chances, chosen
-from pipeline.classify.prompt import conversation, none_word
+from pipeline.classify.prompt import Task
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.models import gguf_file
 from pipeline.types import ClassifyRequest
 
 DATA = Path(__file__).parent / "data" / "letters.jsonl"
+ROUND = 10
+"""In the file stands, again and again, a letter of each of the eight labels and two of none."""
+
 BINS = (0.0, 0.5, 0.7, 0.9, 1.0)
 
 
@@ -55,21 +58,26 @@ def main() -> None:
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--model", default="qwen2.5-coder-1.5b-instruct-q4_k_m")
     parser.add_argument("--scores", type=Path, help="where scores are kept; none: a file of this model here")
+    parser.add_argument("--examples", type=int, default=0, help="letters of each label shown, up to 5")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=12, help="stop reading then; run again to go on")
     arguments = parser.parse_args()
-    kept = arguments.scores or Path(f"classify-{arguments.model}.jsonl")
     letters = read_letters()
-    labels = labels_of(letters)
+    labels, half = labels_of(letters), len(letters) // 2
+    shown = letters[: arguments.examples * ROUND]
+    wanted = letters[half:] if shown else letters
+    kept = arguments.scores or Path(f"classify-{arguments.model}-{len(shown)}.jsonl")
     scored = load(kept, letters)
-    missing = [letter for letter in letters if letter.n not in {one.letter.n for one in scored}]
+    missing = [letter for letter in wanted if letter.n not in {one.letter.n for one in scored}]
     if missing:
         path = gguf_file(arguments.models / arguments.model)
-        generator = LlamaCppGenerator(path, context_tokens=2048, threads=arguments.threads)
-        scored += score(generator, labels, missing, kept, time.monotonic() + 60 * arguments.minutes)
-    print(f"{arguments.model}: {len(scored)} of {len(letters)} letters, {len(labels)} labels")
+        generator = LlamaCppGenerator(path, context_tokens=4096, threads=arguments.threads)
+        examples = tuple((letter.text, letter.label) for letter in shown)
+        task = Task(ClassifyRequest(labels, ("",), examples=examples))
+        scored += score(generator, task, missing, kept, time.monotonic() + 60 * arguments.minutes)
+    print(f"{arguments.model}: {len(scored)} of {len(wanted)} letters")
+    print(f"{len(labels)} labels, {len(shown)} examples")
     speed_row(scored)
-    half = len(letters) // 2
     for name, part in (
         ("first half", [one for one in scored if one.letter.n <= half]),
         ("second half", [one for one in scored if one.letter.n > half]),
@@ -98,20 +106,18 @@ def load(path: Path, letters: Sequence[Letter]) -> list[Scored]:
 
 
 def score(
-    generator: LlamaCppGenerator, labels: Sequence[str], letters: Sequence[Letter], kept: Path, until: float
+    generator: LlamaCppGenerator, task: Task, letters: Sequence[Letter], kept: Path, until: float
 ) -> list[Scored]:
     """Have the model read letters until a moment; each is kept at once."""
-    none, found = none_word(labels), list[Scored]()
+    found = list[Scored]()
     # What all letters have in common is read once a batch; it is no part of a letter's time.
-    generator.score(conversation(labels, none, None, "-"), (none,), lambda: False)
+    generator.score(task.conversation("-"), task.answers, lambda: False)
     with kept.open("a", encoding="utf-8") as file:
         for letter in letters:
             if time.monotonic() > until:
                 break
             started = time.perf_counter()
-            scores = generator.score(
-                conversation(labels, none, None, letter.text), (*labels, none), lambda: False
-            )
+            scores = generator.score(task.conversation(letter.text), task.answers, lambda: False)
             seconds = time.perf_counter() - started
             tokens = generator.stats.prompt_tokens - generator.stats.reused_tokens
             found.append(Scored(letter, scores, seconds, tokens))

@@ -374,6 +374,7 @@ class ClassifyRequest:
         labels: What to choose from; all different.
         texts: Up to 200.
         prompt: The caller's own words about the task.
+        examples: Texts with their labels; None stands for "none of these".
         none: Whether "none of these" may come out.
         threshold: A label less probable than this does not come out; None leaves that to the calibration.
     """
@@ -381,6 +382,7 @@ class ClassifyRequest:
     labels: tuple[str, ...]
     texts: tuple[str, ...]
     prompt: str | None = None
+    examples: tuple[tuple[str, str | None], ...] = ()
     none: bool = True
     threshold: float | None = None
     language: Language = "ru"

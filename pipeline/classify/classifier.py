@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pipeline.classify.decision import Chances, chances, chosen
-from pipeline.classify.prompt import TEXT_TOKENS, conversation, none_word, shortened
+from pipeline.classify.prompt import TEXT_TOKENS, Task, shortened
 from pipeline.errors import BusyError, CancelledError, GeneratorError, PromptTooLongError
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.ports import GeneratorSpec
@@ -27,8 +27,8 @@ LOADING_S = 600.0
 LEAST_TEXT = 32
 """Tokens that must be left for a text besides labels and prompt."""
 
-TEMPLATE_TOKENS = 40
-"""Tokens that a chat template puts around two messages and an answer, generously."""
+MESSAGE_TOKENS = 8
+"""Tokens that a chat template puts around a message, generously."""
 
 
 def classify(
@@ -43,7 +43,7 @@ def classify(
         OtvetError: The generator failed for good.
     """
     spec = _patiently(lambda: worker.wait_ready(LOADING_S, cancelled), cancelled)
-    classifier = Classifier(worker, spec, request, cancelled)
+    classifier = Classifier(worker, spec, request, Task(request), cancelled)
     for n, text in enumerate(request.texts, 1):
         yield classifier.classified(n, text)
 
@@ -55,6 +55,7 @@ class Classifier:
     worker: GeneratorWorker
     spec: GeneratorSpec
     request: ClassifyRequest
+    task: Task
     cancelled: Callable[[], bool]
     _known: dict[str, Chances | GeneratorError] = field(default_factory=dict)
 
@@ -87,22 +88,18 @@ class Classifier:
         return (0.0,) * len(self.request.labels)
 
     def _found(self, text: str) -> Chances | GeneratorError:
-        request, none = self.request, self._none()
-        answers = [*request.labels, *filter(None, [none])]
-        messages = conversation(request.labels, none, request.prompt, text)
+        task, client = self.task, self.request.client
+        messages = task.conversation(text)
         generation = _patiently(
-            lambda: self.worker.score(messages, answers, client=request.client, cancelled=self.cancelled),
+            lambda: self.worker.score(messages, task.answers, client=client, cancelled=self.cancelled),
             self.cancelled,
         )
         try:
             scores = generation.scores()
         except GeneratorError as error:
             return error
-        count = len(request.labels)
-        return chances(scores[:count], scores[count] if none else None)
-
-    def _none(self) -> str | None:
-        return none_word(self.request.labels) if self.request.none else None
+        count = len(self.request.labels)
+        return chances(scores[:count], scores[count] if self.task.none else None)
 
     def _room(self) -> int:
         """Tokens that a text may have.
@@ -111,9 +108,9 @@ class Classifier:
             PromptTooLongError: Fewer than ``LEAST_TEXT``.
         """
         count = self.worker.count_tokens
-        fixed = conversation(self.request.labels, self._none(), self.request.prompt, "")
-        taken = sum(count(message.content) for message in fixed) + TEMPLATE_TOKENS
-        taken += max(count(label) for label in self.request.labels)
+        fixed = self.task.conversation("")
+        taken = sum(count(message.content) + MESSAGE_TOKENS for message in fixed)
+        taken += max(count(answer) for answer in self.task.answers) + MESSAGE_TOKENS
         room = self.spec.context_tokens - taken
         if room < LEAST_TEXT:
             raise PromptTooLongError(tokens=taken + LEAST_TEXT, limit=self.spec.context_tokens)

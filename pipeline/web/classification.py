@@ -16,6 +16,7 @@ from pipeline.web.schemas import from_query
 
 __all__ = [
     "CLASSIFY_FIELDS",
+    "EXAMPLE_LIMIT",
     "LABEL_LIMIT",
     "PROMPT_LIMIT",
     "TEXT_LIMIT",
@@ -29,6 +30,7 @@ __all__ = [
 LABEL_LIMIT = 100
 TEXT_LIMIT = 20_000
 PROMPT_LIMIT = 4_000
+EXAMPLE_LIMIT = 2_000
 WAIT_LIMIT_S = 25
 """Less than the 30 seconds after which common libraries of 1C hang up."""
 
@@ -39,6 +41,7 @@ CLASSIFY_FIELDS: dict[str, Field] = {
     "labels": Field("texts", None, "What to choose from, all different.", 1, 50),
     "texts": Field("texts", None, "The texts, each on its own.", 1, 200),
     "prompt": Field("text", None, "What the task is, in your own words.", 0, PROMPT_LIMIT),
+    "examples": Field("examples", None, "Texts with the right label; null: none of them.", 0, 50),
     "none": Field("boolean", True, "False: one of the labels always comes out."),
     "threshold": Field("number", None, "Least probability of a label; none: the calibrated rule.", 0, 1),
     "idempotency_key": Field("text", None, "A request repeated under it is answered once.", 0, KEY_LIMIT),
@@ -92,10 +95,12 @@ def parse(
     prompt = text_of("prompt", body.get("prompt") or "")
     if len(prompt) > PROMPT_LIMIT:
         refuse("prompt", "field_length", limit=PROMPT_LIMIT)
+    labels = _labels(body)
     return ClassifyRequest(
-        labels=_labels(body),
+        labels=labels,
         texts=_list(body, "texts", TEXT_LIMIT),
         prompt=prompt or None,
+        examples=_examples(body.get("examples"), labels),
         none=boolean_of(body, CLASSIFY_FIELDS, "none"),
         threshold=None if threshold is None else number_of(body, CLASSIFY_FIELDS, "threshold"),
         language=language,
@@ -125,6 +130,31 @@ def _labels(body: Mapping[str, object]) -> tuple[str, ...]:
             refuse(f"labels[{n}]", "field_twice", value=label)
         seen.add(label.casefold())
     return labels
+
+
+def _examples(value: object, labels: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    high = CLASSIFY_FIELDS["examples"].high
+    if value is None:
+        return ()
+    if not isinstance(value, list) or len(value) > high:
+        refuse("examples", "field_examples", high=high)
+    return tuple(_example(f"examples[{n}]", item, labels) for n, item in enumerate(value, 1))
+
+
+def _example(name: str, item: object, labels: tuple[str, ...]) -> tuple[str, str | None]:
+    if not isinstance(item, dict):
+        refuse(name, "field_object")
+    text, label = text_of(f"{name}.text", item.get("text")).strip(), item.get("label")
+    if not text:
+        refuse(f"{name}.text", "field_blank")
+    if len(text) > EXAMPLE_LIMIT:
+        refuse(f"{name}.text", "field_length", limit=EXAMPLE_LIMIT)
+    if label is None:
+        return text, None
+    known = " ".join(text_of(f"{name}.label", label).split())
+    if known not in labels:
+        refuse(f"{name}.label", "field_no_label", value=known[:LABEL_LIMIT])
+    return text, known
 
 
 def _list(body: Mapping[str, object], name: str, longest: int) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ _NOTED = 10
 class Field:
     """One field of the contract; ``low`` and ``high`` bound a number, or the length of a text or a list."""
 
-    kind: Literal["text", "boolean", "integer", "number", "format", "filter", "texts"]
+    kind: Literal["text", "boolean", "integer", "number", "format", "filter", "texts", "examples"]
     default: object
     about: str
     low: int = 0

@@ -188,15 +188,19 @@ def _schema(field: Field) -> dict[str, object]:
             return {"type": field.kind, "minimum": field.low, "maximum": field.high} | about
         case "format":
             return {"enum": [True, False, "html"]} | about
-        case "texts":
-            return _texts(field) | about
+        case "texts" | "examples":
+            return _list(field) | about
         case "filter":
             kinds: tuple[dict[str, object], ...] = (_TEXTS, _TEXTS, _TEXT, {"type": "object"})
             properties = dict(zip(FILTER_FIELDS, kinds, strict=True))
             return {"type": "object", "properties": properties, "additionalProperties": False} | about
 
 
-def _texts(field: Field) -> dict[str, object]:
+def _list(field: Field) -> dict[str, object]:
+    if field.kind == "examples":
+        pair = {"text": _TEXT, "label": {"type": ["string", "null"]}}
+        item = {"type": "object", "required": ["text", "label"], "properties": pair}
+        return {"type": "array", "items": item, "maxItems": field.high}
     if not field.high:
         return _TEXTS
     items = {"type": "array", "items": _TEXT, "minItems": field.low, "maxItems": field.high}

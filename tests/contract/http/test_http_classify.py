@@ -202,10 +202,19 @@ def test_the_prompt_reaches_the_model(client, generator):
     generator.free = True
     fields = {"prompt": "Счёт — это просьба выставить счёт.", "texts": ["Счёт"]}
     finished(client, classify(client, fields).json["id"])
-    system, user = generator.calls[0]
+    system, *turns, user = generator.calls[0]
     assert "просьба выставить" in system.content
-    assert all(f"- {label}" in system.content for label in LABELS)
+    assert all(label in system.content for label in LABELS)
+    assert [turn.content for turn in turns[1::2]] == [*LABELS, "Другое"]
     assert user.content == "Счёт"
+
+
+def test_examples_reach_the_model(client, generator):
+    generator.free = True
+    examples = [{"text": "Выпишите на оплату", "label": "Счёт"}, {"text": "Привет!", "label": None}]
+    finished(client, classify(client, {"examples": examples, "texts": ["Счёт"]}).json["id"])
+    turns = [message.content for message in generator.calls[0][1:-1]]
+    assert turns[-4:] == ["Выпишите на оплату", "Счёт", "Привет!", "Другое"]
 
 
 def test_an_engine_that_fails_costs_one_text(client, generator):
@@ -311,6 +320,14 @@ def test_a_profile_without_a_model_says_what_to_do(start):
         ({"prompt": 5}, "prompt"),
         ({"prompt": "а" * 4001}, "prompt"),
         ({"none": "да"}, "none"),
+        ({"examples": "Счёт"}, "examples"),
+        ({"examples": ["Счёт"]}, "examples[1]"),
+        ({"examples": [{"text": "а", "label": "Кража"}]}, "examples[1].label"),
+        ({"examples": [{"text": " ", "label": "Счёт"}]}, "examples[1].text"),
+        ({"examples": [{"label": "Счёт"}]}, "examples[1].text"),
+        ({"examples": [{"text": "а", "label": 5}]}, "examples[1].label"),
+        ({"examples": [{"text": "а" * 2001, "label": None}]}, "examples[1].text"),
+        ({"examples": [{"text": "а", "label": None}] * 51}, "examples"),
         ({"threshold": 1.5}, "threshold"),
         ({"threshold": "0.5"}, "threshold"),
         ({"threshold": True}, "threshold"),
@@ -324,7 +341,7 @@ def test_a_field_that_cannot_be_used_is_named(standing, fields, named):
 
 def test_null_means_the_default_and_unknown_fields_are_noted(client, generator):
     generator.free = True
-    fields = dict.fromkeys(("prompt", "none", "threshold", "idempotency_key")) | {"tekst": 1}
+    fields = dict.fromkeys(("prompt", "examples", "none", "threshold", "idempotency_key")) | {"tekst": 1}
     answered = classify(client, fields)
     assert answered.status == 202
     assert list(answered.json) == [*KEYS[:-1], "notes", "status"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.classify.decision import chances, chosen
-from pipeline.classify.prompt import conversation, none_word, shortened
+from pipeline.classify.prompt import Task, shortened
 from pipeline.types import ClassifyRequest
 
 
@@ -17,22 +17,49 @@ def words(text: str) -> int:
     return len(text.split())
 
 
+def task(*labels, **changes) -> Task:
+    return Task(ClassifyRequest(labels or ("Счёт", "Жалоба"), ("текст",), **changes))
+
+
+def turns(made: Task) -> list[tuple[str, str]]:
+    """Texts shown with their answers."""
+    shown = [message.content for message in made.conversation("?")[1:-1]]
+    return list(zip(shown[::2], shown[1::2], strict=True))
+
+
 def test_all_messages_but_the_last_are_the_same_for_a_batch():
-    first = conversation(["Счёт", "Жалоба"], "Другое", "Пояснение.", "раз")
-    second = conversation(["Счёт", "Жалоба"], "Другое", "Пояснение.", "два")
+    made = task(prompt="Пояснение.")
+    first, second = made.conversation("раз"), made.conversation("два")
     assert first[:-1] == second[:-1]
     assert (first[-1].content, second[-1].content) == ("раз", "два")
     assert first[0].content.startswith("Пояснение.\n\n")
+    assert [message.role for message in first] == ["system", *["user", "assistant"] * 3, "user"]
+
+
+def test_every_answer_was_given_once():
+    assert [answer for _, answer in turns(task())] == ["Счёт", "Жалоба", "Другое"]
+    assert "счёт" in turns(task())[0][0]
+
+
+def test_examples_take_the_place_of_what_is_made_up():
+    made = task(examples=(("Пришлите счёт", "Счёт"), ("Привет", None), ("Ещё счёт", "Счёт")))
+    assert [answer for _, answer in turns(made)] == ["Жалоба", "Счёт", "Другое", "Счёт"]
+    assert turns(made)[1:] == [("Пришлите счёт", "Счёт"), ("Привет", "Другое"), ("Ещё счёт", "Счёт")]
+    without = task(examples=(("Привет", None),), none=False)
+    assert [answer for _, answer in turns(without)] == ["Счёт", "Жалоба"]
 
 
 def test_the_labels_decide_the_language():
-    assert "Рубрики" in conversation(["Счёт", "Жалоба"], None, None, "text")[0].content
-    assert "Topics" in conversation(["Invoice", "Complaint"], None, None, "текст")[0].content
+    assert "Рубрики" in task("Счёт", "Жалоба").conversation("text")[0].content
+    assert "Topics" in task("Invoice", "Complaint").conversation("текст")[0].content
 
 
 def test_none_is_offered_only_where_it_may_come_out():
-    assert "Другое" in conversation(["Счёт"], "Другое", None, "а")[0].content
-    assert "Другое" not in conversation(["Счёт"], None, None, "а")[0].content
+    assert task().answers == ("Счёт", "Жалоба", "Другое")
+    assert "Другое" in task().conversation("а")[0].content
+    forced = task(none=False)
+    assert (forced.none, forced.answers) == (None, ("Счёт", "Жалоба"))
+    assert "Другое" not in "".join(message.content for message in forced.conversation("а"))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +73,7 @@ def test_none_is_offered_only_where_it_may_come_out():
     ],
 )
 def test_the_word_for_none_is_no_label_of_the_caller(labels, word):
-    assert none_word(labels) == word
+    assert task(*labels).none == word
 
 
 @pytest.mark.parametrize(
