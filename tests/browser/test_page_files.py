@@ -104,6 +104,25 @@ def test_stages_and_times_have_a_name_for_people() -> None:
     assert named <= set(TEXTS["ru"])
 
 
+@pytest.mark.parametrize("page", ["kb", "map"])
+def test_the_texts_of_the_other_pages(page: str) -> None:
+    texts = {
+        language: json.loads((STATIC / page / f"{language}.json").read_text(encoding="utf-8"))
+        for language in ("ru", "en")
+    }
+    assert list(texts["ru"]) == list(texts["en"])
+    for key, text in texts["ru"].items():
+        assert placeholders(text) == placeholders(texts["en"][key]), key
+    html = (ROOT / "templates" / f"{page}.html").read_text(encoding="utf-8")
+    parser = Texts()
+    parser.feed(html)
+    assert parser.said == {key: texts["ru"][key] for key in parser.said}
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (STATIC / page).glob("*.js"))
+    assert set(re.findall(r'\bt\("(\w+)"', code)) <= set(texts["ru"])
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", html)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", code)
+
+
 def test_no_inline_script_or_style_and_nothing_from_outside() -> None:
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", INDEX)
     addresses = re.findall(r'(?:src|href)="([^"]+)"', INDEX)
