@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.classify.decision import Chances, chances, chosen
+from pipeline.classify.decision import Calibration, Chances, chances, chosen
 from pipeline.classify.prompt import Task
+from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.models import gguf_file
-from pipeline.types import ClassifyRequest
+from pipeline.types import ClassifyRequest, Role
 
 DATA = Path(__file__).parent / "data" / "letters.jsonl"
 ROUND = 10
@@ -61,7 +62,12 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=0, help="letters of each label shown, up to 5")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=12, help="stop reading then; run again to go on")
+    parser.add_argument("--fit", action="store_true", help="also fit the calibration to the first half")
+    parser.add_argument("--similarity", action="store_true", help="only the nearest label by the embedder")
     arguments = parser.parse_args()
+    if arguments.similarity:
+        similarity_rows(arguments.models, read_letters())
+        return
     letters = read_letters()
     labels, half = labels_of(letters), len(letters) // 2
     shown = letters[: arguments.examples * ROUND]
@@ -84,6 +90,39 @@ def main() -> None:
     ):
         if part:
             quality_table(name, part, labels)
+    if arguments.fit:
+        print(f"\n{fit([one for one in scored if one.letter.n <= half], labels)}")
+
+
+def similarity_rows(models: Path, letters: Sequence[Letter]) -> None:
+    """How often the label nearest to a letter, by the embedder alone, is its own."""
+    embedder = OnnxEmbedder(models / "multilingual-e5-small", threads=1)
+    labels = labels_of(letters)
+    own = [letter for letter in letters if letter.label is not None]
+    roles: tuple[Role, ...] = ("query", "passage")
+    for role in roles:
+        texts = embedder.encode([letter.text for letter in own], role).vectors
+        nearest = (texts @ embedder.encode(labels, role).vectors.T).argmax(axis=1)
+        hits = sum(labels[place] == letter.label for place, letter in zip(nearest, own, strict=True))
+        print(f"nearest label, both as {role}: right {hits}/{len(own)} ({hits / len(own):.0%})")
+
+
+def fit(scored: Sequence[Scored], labels: tuple[str, ...]) -> Calibration:
+    """The calibration of least mean log loss, on a grid."""
+
+    def loss(calibration: Calibration) -> float:
+        total = 0.0
+        for one in scored:
+            found = chances(one.scores[:-1], one.scores[-1], calibration)
+            label = one.letter.label
+            told = found.none if label is None else found.labels[labels.index(label)]
+            total -= math.log(max(told, 1e-12))
+        return total / len(scored)
+
+    grid = [
+        Calibration(temperature / 10, none / 4) for temperature in range(5, 41) for none in range(-16, 17)
+    ]
+    return min(grid, key=loss)
 
 
 def read_letters() -> list[Letter]:

@@ -1,4 +1,4 @@
-"""From the model's log probabilities of whole answers to a probability of each label."""
+"""From the model's logarithms for all answers to a probability of each label."""
 
 from __future__ import annotations
 
@@ -8,7 +8,25 @@ from dataclasses import dataclass
 
 from pipeline.types import ClassifyRequest
 
-__all__ = ["Chances", "chances", "chosen"]
+__all__ = ["CALIBRATION", "Calibration", "Chances", "chances", "chosen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What makes the model's confidence agree with how often it is right.
+
+    Attributes:
+        temperature: All logarithms are divided by it (Guo and others, "On Calibration of Modern Neural
+            Networks", 2017): above 1 where a model is surer than it should be.
+        none: Added to the logarithm of "none of them" first: how readily that is answered.
+    """
+
+    temperature: float
+    none: float
+
+
+CALIBRATION = Calibration(temperature=1.0, none=0.0)
+"""Fitted for the generator of the profile ``embedded`` by ``benchmarks/classify.py --fit``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +37,18 @@ class Chances:
     none: float
 
 
-def chances(scores: Sequence[float], none: float | None) -> Chances:
-    """What the scores come to."""
-    everything = [*scores, *([] if none is None else [none])]
+def chances(scores: Sequence[float], none: float | None, calibration: Calibration = CALIBRATION) -> Chances:
+    """What the scores come to.
+
+    Args:
+        scores: The model's logarithm for each label.
+        none: That for "none of them"; None where a label must come out.
+        calibration: Of the model.
+    """
+    everything = [*scores, *([] if none is None else [none + calibration.none])]
     top = max(everything)
-    weights = [math.exp(score - top) for score in everything]
-    total = sum(weights)
+    weights = [math.exp((score - top) / calibration.temperature) for score in everything]
+    total = math.fsum(weights)
     shares = [weight / total for weight in weights]
     return Chances(tuple(shares[: len(scores)]), 0.0 if none is None else shares[-1])
 
