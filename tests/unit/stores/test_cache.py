@@ -17,7 +17,7 @@ from pipeline.errors import IndexDamagedError
 from pipeline.index import Index, find_chunk
 from pipeline.ingest.build import build_index
 from pipeline.settings import IndexSettings
-from pipeline.stores import json_store
+from pipeline.stores import json_store, loading
 from pipeline.stores.json_store import load, save
 
 
@@ -46,7 +46,7 @@ def test_vectors_are_not_parsed_while_copies_are_current(
         raise AssertionError
 
     for name in ("with_checksum", "check_checksum", "vectors_in", "chunks_in", "documents_in"):
-        monkeypatch.setattr(json_store, name, never)
+        monkeypatch.setattr(loading, name, never)
     load(folder)
 
 
@@ -188,7 +188,7 @@ def test_a_place_that_cannot_be_written_to_is_no_error(
     def refuse(*_: object) -> None:
         raise OSError(30, "read-only file system")
 
-    monkeypatch.setattr(json_store, "write_cache", refuse)
+    monkeypatch.setattr(loading, "write_cache", refuse)
     found = load(folder, None, WordEmbedder())
     assert np.array_equal(found.vectors, index.vectors)
 
