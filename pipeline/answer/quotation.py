@@ -26,6 +26,9 @@ QUOTED_CHARACTERS = 500
 SECOND_CHARACTERS = 300
 """The same for the second quote, which stands beside the first."""
 
+NEARLY_AS_GOOD = 0.06
+"""How far below the best passage a sentence may score and still be quoted beside it."""
+
 ALREADY_SAID = 0.9
 """Share of a sentence's content words in the answer from which quoting it adds nothing."""
 
@@ -33,23 +36,21 @@ _CODE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 
 def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> Answer:
-    """The answer with the best passage of its sources beneath it.
+    """The answer with the best passage of its sources beneath it, and the next best sentence.
 
-    Where the model rests on another place than this passage, the next best sentence comes too. What the
-    answer repeats anyway, or what is too long to be read at a glance, is not quoted.
+    The sentence only where it scores nearly as well as the passage: search cannot tell then which of them
+    answers. What the answer repeats anyway, or what is too long to be read at a glance, is not quoted.
 
     Args:
         answer: A checked answer; offsets of its marks stay right.
         evidence: Best passage, and sentences, best first.
         language: Language of the words around the quotation.
     """
-    passage = () if evidence.passage is None else (evidence.passage,)
-    most = 1 if passage and _rests_on(passage[0], answer) else QUOTES
     quotes: list[EvidenceSentence] = []
-    for quote in (*passage, *evidence.sentences):
+    for quote in _candidates(evidence):
         room = SECOND_CHARACTERS if quotes else QUOTED_CHARACTERS
         said = " ".join((answer.text, *(one.text for one in quotes)))
-        if len(quotes) < most and len(quote.text) <= room and _adds(quote, said):
+        if len(quotes) < QUOTES and len(quote.text) <= room and _adds(quote, said):
             quotes.append(quote)
     if not quotes:
         return answer
@@ -60,12 +61,11 @@ def with_quotation(answer: Answer, evidence: Evidence, language: Language) -> An
     return replace(answer, text=f"{answer.text}\n\n{quoted}", citations=answer.citations + new)
 
 
-def _rests_on(passage: EvidenceSentence, answer: Answer) -> bool:
-    """Whether all that the answer cites stands in the passage."""
-    start, end = passage.chunk.start + passage.start, passage.chunk.start + passage.end
-    return bool(answer.citations) and all(
-        citation.n == passage.source and start <= citation.start < end for citation in answer.citations
-    )
+def _candidates(evidence: Evidence) -> list[EvidenceSentence]:
+    best = evidence.passage
+    if best is None:
+        return list(evidence.sentences)
+    return [best, *(one for one in evidence.sentences if one.score >= best.score - NEARLY_AS_GOOD)]
 
 
 def _adds(quote: EvidenceSentence, said: str) -> bool:

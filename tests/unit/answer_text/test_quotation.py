@@ -63,38 +63,36 @@ LEAVE = (
 LEAVE_CHUNK = Chunk("l", "d", 0, "", LEAVE, 0, len(LEAVE))
 
 
-def _leave(*best: str, passage: str) -> Evidence:
-    def found(text: str) -> EvidenceSentence:
+def _leave(*best: str, passage: str, score: float = 0.95) -> Evidence:
+    def found(text: str, score: float) -> EvidenceSentence:
         start = LEAVE.index(text)
-        return EvidenceSentence(1, LEAVE_CHUNK, start, start + len(text), 1.0)
+        return EvidenceSentence(1, LEAVE_CHUNK, start, start + len(text), score)
 
-    sentences = tuple(found(text) for text in best)
-    return Evidence((Hit(LEAVE_CHUNK, 1.0, 1),), sentences, 1.0, refused=False, passage=found(passage))
-
-
-def _cites(quote: str) -> tuple[Citation, ...]:
-    start = LEAVE.index(quote)
-    return (Citation(1, "l", quote, start, start + len(quote)),)
+    sentences = tuple(found(text, score) for text in best)
+    return Evidence((Hit(LEAVE_CHUNK, 1.0, 1),), sentences, 1.0, refused=False, passage=found(passage, 1.0))
 
 
+CITED_LEAVE = (Citation(1, "l", "Отпуск длится 28 дней.", 0, 22),)
 PASSAGE = "Отпуск длится 28 дней. Он делится на части."
 OTHER = "Отпускные платят заранее."
 
 
-def test_the_passage_alone_where_the_answer_rests_on_it():
-    answer = Answer("28 дней [1].", "answered", _cites("Отпуск длится 28 дней."))
+def test_the_passage_and_a_sentence_nearly_as_good():
+    answer = Answer("28 дней [1].", "answered", CITED_LEAVE)
     result = with_quotation(answer, _leave(OTHER, passage=PASSAGE), "ru")
+    assert result.text == f"28 дней [1].\n\nСловами источника: {PASSAGE[:-1]} [1].\n{OTHER[:-1]} [1]."
+    assert [citation.quote for citation in result.citations[1:]] == [
+        OTHER
+    ]  # the passage starts where it cites
+
+
+def test_a_sentence_that_is_worse_is_not_quoted_beside_the_passage():
+    answer = Answer("28 дней [1].", "answered", CITED_LEAVE)
+    result = with_quotation(answer, _leave(OTHER, passage=PASSAGE, score=0.9), "ru")
     assert result.text == f"28 дней [1].\n\nСловами источника: {PASSAGE[:-1]} [1]."
 
 
-def test_another_sentence_beside_the_passage_where_the_answer_rests_elsewhere():
-    answer = Answer("За две недели [1].", "answered", _cites("Заявление подают за две недели."))
-    result = with_quotation(answer, _leave(OTHER, passage=PASSAGE), "ru")
-    assert result.text.endswith(f"{PASSAGE[:-1]} [1].\n{OTHER[:-1]} [1].")
-    assert [citation.quote for citation in result.citations[1:]] == [PASSAGE, OTHER]
-
-
 def test_code_is_not_quoted():
-    answer = Answer("За две недели [1].", "answered", _cites("Заявление подают за две недели."))
+    answer = Answer("28 дней [1].", "answered", CITED_LEAVE)
     result = with_quotation(answer, _leave("```\nОтпуск = 28;\n```", passage=PASSAGE), "ru")
     assert "```" not in result.text
