@@ -38,6 +38,8 @@ function draw() {
   showSources(last?.sources ?? [], { question: last?.question ?? page.asked, title: t(last?.outcome === "not_found" ? "nearest" : "sources_heading"), stale: page.stale });
   showAnswer(page);
   showActions(page, () => start(page.asked));
+  // A closed drawer would only be pushed down, word by word, by the answer that grows above it.
+  byId("debug").hidden = phase === "asking" && !byId("debug").open;
   drawDebug();
   showFlags(last?.flags);
   showFoot(last, Boolean(reply));
