@@ -3,9 +3,10 @@
     OTVET_MODELS=MODELS python benchmarks/answers.py --data ../shared/data [--count 150] [--limit 840]
 
 Evenly spaced questions of XQuAD-ru and the answerable ones of kb_bsl, all with ``use_rag``. What the model
-wrote to a prompt, and how long that took, is kept in the temporary folder: a run that is stopped (or stops
-itself after ``--limit`` seconds) goes on where it was, and a change of the checks alone is measured within
-a minute. ``--fresh`` asks the model anew. Results go to ``results/answers.json``.
+wrote to a prompt, and how long that took, is kept in the temporary folder: a run that is stopped goes on
+where it was, and a change of the checks alone is measured within a minute. After ``--limit`` seconds the
+model writes no more, and only questions whose texts are kept are counted. ``--fresh`` asks the model anew.
+Results go to ``results/answers.json``.
 
 An XQuAD answer is right when it holds at least 80 % of the stems of the gold answer, one about kb_bsl when
 it holds any of the texts that show a right answer. A refused question counts as a wrong answer.
@@ -80,12 +81,20 @@ class RememberingGenerator:
     Args:
         inner: Does the work.
         folder: Where texts are kept, one file a prompt.
+        stop: A moment of ``time.monotonic`` after which nothing new is written.
         fresh: Forget what is there.
+
+    Attributes:
+        asked: How many texts were new.
+        missing: True when the last prompt came too late and got an empty text.
+        seconds: What the last text took; None where that is not known.
     """
 
-    def __init__(self, inner: Generator, folder: Path, *, fresh: bool) -> None:
+    def __init__(self, inner: Generator, folder: Path, stop: float, *, fresh: bool) -> None:
         self._inner = inner
         self._folder = folder
+        self._stop = stop
+        self.missing = False
         self.asked = 0
         self.seconds: float | None = 0.0
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,6 +117,9 @@ class RememberingGenerator:
         """As the inner generator, or what it wrote to the same prompt before; ``seconds`` says how long."""
         said = [self.spec.id, *(f"{m.role}\0{m.content}" for m in messages), repr(sampling)]
         path = self._folder / f"{hashlib.sha256(chr(0).join(said).encode()).hexdigest()[:24]}.json"
+        self.missing = not path.exists() and time.monotonic() > self._stop
+        if self.missing:
+            return
         if not path.exists():
             self.asked += 1
             started = time.perf_counter()
@@ -125,7 +137,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--count", type=int, default=150, help="questions of XQuAD")
-    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds, then stop")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds for new texts")
     parser.add_argument("--fresh", action="store_true", help="ask the model anew")
     parser.add_argument("--results", type=Path, default=RESULTS)
     arguments = parser.parse_args()
@@ -133,16 +145,15 @@ def main() -> None:
     settings = load_settings({"profile": "embedded"}).settings
     embedder, load = create_embedder(settings), create_generator(settings)
     assert load is not None
-    generator = RememberingGenerator(load(), CACHE / "written", fresh=arguments.fresh)
+    generator = RememberingGenerator(load(), CACHE / "written", stop, fresh=arguments.fresh)
     worker = GeneratorWorker(lambda: generator, 1)
     records: list[Record] = []
     for one in load_sets(arguments.data, embedder, settings.index):
         if one.name in arguments.sets:
             service = _service(one.index, embedder, worker, settings)
             for question in _spaced(one, arguments.count):
-                if time.monotonic() > stop:
-                    break
-                records.append(measured(one.name, question, service, generator))
+                record = measured(one.name, question, service, generator)
+                records += [record] if record else []
     worker.close()
     print(f"{generator.spec.id}; {generator.asked} texts were new")
     print(table(records))
@@ -151,14 +162,18 @@ def main() -> None:
     arguments.results.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def measured(name: str, question: Question, service: QAService, generator: RememberingGenerator) -> Record:
-    """Ask a question and look at the reply."""
-    generator.seconds = 0.0
+def measured(
+    name: str, question: Question, service: QAService, generator: RememberingGenerator
+) -> Record | None:
+    """Ask a question and look at the reply; None where the model came too late."""
+    generator.seconds, generator.missing = 0.0, False
     started = time.perf_counter()
     asked = generator.asked
     request = AskRequest(question=question.text, use_rag=True, deadline_s=600)
     reply = service.ask(request, lambda: False)
     seconds = time.perf_counter() - started
+    if generator.missing:
+        return None
     prose = prose_of(reply)
     shown = "\n".join([reply.answer.text, *(source.quote for source in reply.sources)])
     return Record(
