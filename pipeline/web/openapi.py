@@ -129,6 +129,20 @@ _PLACE = {
     "nearest": {"type": "array", "items": {"type": "object"}},
     "status": {"type": "string", "const": "ok"},
 }
+_OPINION = {
+    "question": _TEXT,
+    "verdict": {"type": "string", "enum": ["good", "bad"]},
+    **dict.fromkeys(("comment", "answer", "outcome", "right_file", "kb_version", "model"), _TEXT),
+    "files": {"type": "array", "items": _TEXT},
+}
+_BODIES = {
+    "/ask": "Question",
+    "/ask/stream": "Question",
+    "/classify": "Texts",
+    "/feedback": "Opinion",
+    "/kb/restore": "Kept",
+    "/kb/index": "Nothing",
+}
 _REPLIES = {
     "/ask": "Reply",
     "/search": "Reply",
@@ -155,6 +169,9 @@ def document() -> dict[str, object]:
             "properties": {name: _schema(field) for name, field in CLASSIFY_FIELDS.items()},
         },
         "Batch": {"type": "object", "properties": _BATCH},
+        "Opinion": {"type": "object", "required": ["question", "verdict"], "properties": _OPINION},
+        "Kept": {"type": "object", "required": ["id"], "properties": {"id": _TEXT}},
+        "Nothing": {"type": "object"},
         "Map": {"type": "object", "properties": _MAP},
         "Place": {"type": "object", "properties": _PLACE},
         "Problem": {"type": "object", "properties": _PROBLEM},
@@ -224,7 +241,7 @@ def _operation(route: Route) -> dict[str, object]:
     if route.template == "/classify":
         responses = {"202": _content("Batch", "The texts are in the line")} | responses
         del responses["200"]
-    if route.method == "POST":
+    if _BODIES.get(route.template) in ("Question", "Texts") and route.method == "POST":
         parameters += [{"name": name, "in": "header", "schema": _TEXT} for name in _HEADERS]
     found: dict[str, object] = {
         "summary": route.about,
@@ -233,11 +250,18 @@ def _operation(route: Route) -> dict[str, object]:
     }
     if parameters:
         found["parameters"] = parameters
-    if route.method == "POST":
-        found["requestBody"] = {"required": True} | _content(
-            "Texts" if route.template == "/classify" else "Question"
-        )
+    if route.method in ("POST", "PUT"):
+        found["requestBody"] = {"required": True} | _body(route)
     return found
+
+
+def _body(route: Route) -> dict[str, object]:
+    if route.template in _BODIES:
+        return _content(_BODIES[route.template])
+    if route.method == "PUT":
+        return {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    form = {"type": "object", "required": ["token"], "properties": {"token": _TEXT, "next": _TEXT}}
+    return {"content": {"application/x-www-form-urlencoded": {"schema": form}}}
 
 
 def _search_parameters() -> list[dict[str, object]]:

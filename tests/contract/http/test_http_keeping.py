@@ -209,6 +209,21 @@ def test_an_opinion_that_cannot_be_read_is_refused(client, home, changes):
     assert not (home / "feedback.jsonl").exists()
 
 
+def test_the_contract_names_every_body(client):
+    paths = client.get("/openapi.json").json["paths"]
+    bodies = {
+        (path, method): next(iter(operation["requestBody"]["content"].items()))
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+        if "requestBody" in operation
+    }
+    assert bodies["/kb/files/{path}", "put"][0] == "application/octet-stream"
+    assert bodies["/login", "post"][0] == "application/x-www-form-urlencoded"
+    assert bodies["/feedback", "post"][1]["schema"]["$ref"].endswith("/Opinion")
+    assert bodies["/ask", "post"][1]["schema"]["$ref"].endswith("/Question")
+    assert ("/kb/files/{path}", "delete") not in bodies
+
+
 def test_another_site_has_no_opinion(client, home):
     answered = client.send("POST", "/feedback", b'{"question": "a", "verdict": "good"}', {"Origin": "null"})
     assert answered.status == 403
