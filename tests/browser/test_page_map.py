@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from made_map import a_map, a_point, a_source
@@ -116,6 +117,12 @@ def test_a_question_finds_its_place(page: MapPage) -> None:
     page.press(Keys.ENTER)
     page.wait_text("#found", "Ближе всего к вопросу «Сколько дней отпуск?»")
     assert len(page.rows("found")) == 2
+
+
+def test_a_question_brought_along_is_found_at_once(page: MapPage) -> None:
+    page.address += "?q=" + quote("Сколько дней отпуск?")
+    page.open_map()
+    page.wait_text("#found", "Ближе всего к вопросу «Сколько дней отпуск?»")
 
 
 def test_hostile_documents_are_text_everywhere(page: MapPage) -> None:
