@@ -32,7 +32,7 @@ window.taken = [];
 let pressed = 0, wanted = "";
 const box = document.getElementById("question");
 box.addEventListener("keydown", (event) => { pressed = event.timeStamp; }, true);
-box.addEventListener("input", () => { wanted = box.value; });
+box.addEventListener("input", () => { wanted = box.value; }, true);
 const fetched = window.fetch;
 window.fetch = async (address, options) => {
   const mine = wanted, begun = performance.now(), key = pressed;

@@ -29,9 +29,12 @@ export class Typing {
   changed(question) {
     this.stop();
     const now = performance.now();
-    const pause = now - this.#last < QUICK_MS ? PAUSE_MS : 0;
+    const quick = now - this.#last < QUICK_MS;
     this.#last = now;
-    if (question.trim().length >= SHORTEST) this.#timer = setTimeout(() => this.#look(question), pause);
+    if (question.trim().length < SHORTEST) return;
+    // After the event, not in a timer: those come late where the machine is busy.
+    if (quick) this.#timer = setTimeout(() => this.#look(question), PAUSE_MS);
+    else queueMicrotask(() => { if (this.#last === now) this.#look(question); });
   }
 
   async #look(question) {
