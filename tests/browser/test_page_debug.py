@@ -61,6 +61,15 @@ def test_candidates_times_speed_and_prompt(opened: Page, script: Script) -> None
     assert opened.complaints() == []
 
 
+@pytest.mark.parametrize("width", [320, 768, 2560])
+def test_wide_tables_move_within_themselves(opened: Page, width: int) -> None:
+    opened.size(width, 900, mobile=width < 768)
+    opened.ask(QUESTION)
+    opened.wait_text("#debug-body", "Какое слово нашло какое")
+    assert opened.js("return document.documentElement.scrollWidth - innerWidth") <= 0
+    opened.plain_look()
+
+
 def test_each_word_shows_the_word_it_met(opened: Page, script: Script) -> None:
     opened.ask(QUESTION)
     opened.wait_text(".heated", "28 дней.")

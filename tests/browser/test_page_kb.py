@@ -138,6 +138,10 @@ def test_findings_and_one_passage_against_a_question(page: KbPage, tmp_path: Pat
     assert "Позднее взаимодействие" in page.seen("#probed")
     assert page.driver.title == "Otvet: База знаний"
     assert page.complaints() == []
+    for width in (320, 390, 768, 1280, 2560):
+        page.size(width, 900, mobile=width < 768)
+        assert page.js("return document.documentElement.scrollWidth - innerWidth") <= 0, width
+    page.plain_look()
 
 
 def test_a_dropped_file_and_a_name_that_will_not_do(page: KbPage, tmp_path: Path) -> None:

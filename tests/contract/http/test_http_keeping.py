@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from urllib.parse import quote
 
@@ -17,9 +18,27 @@ from pipeline.web.bodies import UPLOAD_LIMIT
 TEXT = "[Тема] Отпуск\nОтпуск длится 28 дней.\n\n[Тема] Пароль\nПароль от склада — Берёза-17.\n"
 
 
+class GatedEmbedder(HashEmbedder):
+    """Encodes passages only while its gate is open; questions always."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def encode(self, texts, role, **more):
+        if role == "passage":
+            assert self.gate.wait(20)
+        return super().encode(texts, role, **more)
+
+
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    embedder = HashEmbedder()
+def embedder():
+    return GatedEmbedder()
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, embedder):
     spec = embedder.spec
     monkeypatch.setattr(bootstrap, "create_embedder", lambda _: embedder)
     monkeypatch.setattr(bootstrap, "create_generator", lambda _: None)
@@ -86,6 +105,24 @@ def test_a_cp1251_file_is_put_in_and_asked_about(client, home):
     assert file["bytes"] == len(TEXT.encode("cp1251"))
     found = client.get("/search?q=" + quote("сколько длится отпуск")).json
     assert found["sources"][0]["quote"] == "Отпуск длится 28 дней."
+
+
+def test_while_it_indexes_the_server_answers_from_the_old_index(client, embedder):
+    put(client, "a.txt", TEXT.encode())
+    renewed(client)
+    before = client.get("/status").json["index"]["kb_version"]
+    embedder.gate.clear()
+    put(client, "b.txt", "Отпуск длится 30 дней.".encode())
+    assert post(client, "/kb/index", {}).json["phase"] == "reading"
+    for _ in range(3):
+        found = client.get("/search?q=" + quote("сколько длится отпуск")).json
+        assert found["sources"][0]["quote"] == "Отпуск длится 28 дней."
+        assert found["kb_version"] == before
+    assert client.get("/kb/index").json["phase"] in ("reading", "encoding")
+    assert post(client, "/kb/index", {}).json["again"]
+    embedder.gate.set()
+    assert renewed(client)["number"] >= 2
+    assert client.get("/status").json["index"]["kb_version"] != before
 
 
 def test_replace_take_out_and_bring_back(client, home):
