@@ -21,6 +21,7 @@ from refusal import BY_HAND
 from refusal_signals import best_first
 
 from pipeline.answer.prompt import build_prompt
+from pipeline.answer.second_look import ANSWERS, second_look
 from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.models.layout import gguf_file, locate
@@ -30,28 +31,10 @@ from pipeline.settings import IndexSettings, SearchSettings
 from pipeline.text.language import detect_language
 from pipeline.types import Evidence, Hit, Query
 
-ANSWERS = ("Yes", "No")
-PASSAGE_CHARACTERS = 1400
 BUDGET = 3000
 MOST = {"answerable": 60, "near": 60, "near by hand": 60, "taken out": 60}
 
 _CHECK = "Does the source state the answer to this question? Reply Yes or No only."
-_JUDGE = (
-    "You check whether a text answers a question. Reply Yes only if the text itself states the answer to the "
-    "question; reply No if it is only about a similar subject or leaves the answer out."
-)
-_EXAMPLES = (
-    (
-        "Ежегодный отпуск в компании «Заря» — 28 дней. Заявление подают не позднее чем за две недели.",
-        ("За сколько времени нужно подать заявление на отпуск?", "Yes"),
-        ("Как перенести отпуск на следующий год?", "No"),
-    ),
-    (
-        "Hold the RESET button for ten seconds until the light turns red. The log is written to reset.log.",
-        ("Where is the log kept after a reset?", "Yes"),
-        ("How much does the device cost?", "No"),
-    ),
-)
 
 
 def main() -> None:
@@ -88,21 +71,16 @@ def main() -> None:
 
 def shared(hit: Hit, question: str, generator: LlamaCppGenerator) -> tuple[ChatMessage, ...]:
     """The product's own prompt with one more line: where an answer is written anyway, only that is read."""
-    evidence = Evidence((hit,), (), relevance=1.0, refused=False)
     query = Query(question, question)
-    prompt = build_prompt(query, evidence, detect_language(question), generator.count_tokens, BUDGET)
+    language = detect_language(question)
+    prompt = build_prompt(query, _evidence(hit), language, generator.count_tokens, BUDGET)
     *before, last = prompt.messages
     return (*before, replace(last, content=f"{last.content}\n\n{_CHECK}"))
 
 
 def judge(hit: Hit, question: str) -> tuple[ChatMessage, ...]:
-    """A prompt of its own, with examples; all but the last message is the same for every question."""
-    passage = f"{hit.chunk.topic}\n{hit.chunk.text}"[:PASSAGE_CHARACTERS]
-    turns = [ChatMessage("system", _JUDGE)]
-    for text, *pairs in _EXAMPLES:
-        for asked, answer in pairs:
-            turns += [_asked(text, asked), ChatMessage("assistant", answer)]
-    return (*turns, _asked(passage, question))
+    """The product's second look: a prompt of its own, with examples."""
+    return second_look(Query(question, question), _evidence(hit))
 
 
 def questions(data: Path, inner: OnnxEmbedder, name: str) -> Iterator[tuple[str, str, Hit]]:
@@ -130,9 +108,8 @@ def questions(data: Path, inner: OnnxEmbedder, name: str) -> Iterator[tuple[str,
                     yield kind, question.text, found[0].hit
 
 
-def _asked(passage: str, question: str) -> ChatMessage:
-    text = f"Text:\n{passage}\n\nQuestion: {question}\n\nDoes the text state the answer? Yes or No."
-    return ChatMessage("user", text)
+def _evidence(hit: Hit) -> Evidence:
+    return Evidence((hit,), (), relevance=0.5, refused=False)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 
 from pipeline.answer.compose import compose
@@ -20,6 +20,7 @@ from pipeline.answer.extractive import extractive_answer
 from pipeline.answer.lasting import first_source_lasts, sources_last
 from pipeline.answer.prompt import Prompt, build_data_prompt, build_prompt
 from pipeline.answer.quotation import with_quotation
+from pipeline.answer.second_look import ANSWERS, is_doubtful, second_look, states_answer
 from pipeline.classify.classifier import classify
 from pipeline.clock import Clock
 from pipeline.errors import (
@@ -119,6 +120,11 @@ class _Found:
     language: Language
     notes: tuple[str, ...]
     contradictions: tuple[Contradiction, ...]
+
+    def not_found(self) -> Reply:
+        """The reply of a question that has no answer after all."""
+        refused = replace(self, evidence=replace(self.evidence, refused=True))
+        return refused.reply(extractive_answer(refused.evidence, self.language), EXTRACTIVE)
 
     def reply(self, answer: Answer, model: str, note: str | None = None) -> Reply:
         request = self.turn.request
@@ -357,6 +363,9 @@ class QAService:
         turn, pieces = found.turn, list[str]()
         try:
             worker, spec = self._worker(turn)
+            if not (yield from self._second_look(worker, found)):
+                yield Finished(found.not_found())
+                return
             room = spec.context_tokens - self._settings.generator.answer_tokens
             prompt = build_prompt(found.query, found.evidence, found.language, worker.count_tokens, room)
             generation = self._submit(worker, prompt, turn)
@@ -381,6 +390,24 @@ class QAService:
         answer = with_quotation(written, found.evidence, found.language)
         turn.clock.lap("check")
         yield Finished(found.reply(answer, spec.id))
+
+    def _second_look(self, worker: GeneratorWorker, found: _Found) -> Generator[Event, None, bool]:
+        """Whether the model, too, finds the answer in the best passage, where that is in doubt."""
+        turn = found.turn
+        if not (self._settings.search.second_look and is_doubtful(found.evidence)):
+            return True
+        generation = worker.score(
+            second_look(found.query, found.evidence),
+            ANSWERS,
+            client=turn.request.client,
+            cancelled=turn.cancelled,
+            deadline=time.monotonic() + turn.clock.left_s(turn.request.deadline_s),
+        )
+        for place in generation.places():
+            yield Waiting(place, generation.remaining_s())
+        scores = generation.scores()
+        turn.clock.lap("second_look")
+        return states_answer(scores)
 
     def _from_data(self, turn: _Turn) -> Iterator[Event]:
         """The second input: the caller's own prompt over the caller's own data."""

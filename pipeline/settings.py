@@ -113,6 +113,9 @@ class SearchSettings(_Section):
     refusal_threshold: float | None = Field(
         None, ge=0, le=1, description="not set: the calibrated one and strictness; 0: never refuse"
     )
+    second_look: bool = Field(
+        False, description="ask the language model too whether a doubtful passage holds the answer"
+    )
 
 
 class GeneratorSettings(_Section):

@@ -103,10 +103,11 @@ class GeneratorWorker:
         *,
         client: str = "",
         cancelled: Callable[[], bool] = lambda: False,
+        deadline: float = math.inf,
     ) -> Generation:
         """Join the line to have continuations scored (`pipeline.ports.Scorer`); see ``submit``."""
         job = Job(
-            tuple(messages), Sampling(), client, cancelled, math.inf, continuations=tuple(continuations)
+            tuple(messages), Sampling(), client, cancelled, deadline, continuations=tuple(continuations)
         )
         return self._join(job)
 
