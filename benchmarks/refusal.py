@@ -32,6 +32,7 @@ from refusal_signals import SIGNALS, signals
 
 from pipeline.answer.calibration import STRICTNESS_STEP
 from pipeline.answer.refusal import FEATURES, is_abroad
+from pipeline.answer.second_look import DOUBTFUL, LEAST_ODDS
 from pipeline.calibrate import STEPS, Samples, ask_samples, fitted
 from pipeline.embedders.onnx import OnnxEmbedder
 from pipeline.evaluation.logistic import fit_logistic
@@ -272,7 +273,29 @@ def print_yes_no(one: Judged, files: Sequence[Path]) -> dict[str, Any]:
             figures[name][kind] = {"questions": len(wrong), "auc": auc, "at_3_percent": kept, "best": best}
             cells += f"  {kind}: {auc:.3f}, {kept:.2f}, {best['precision_even']:.2f} / {best['recall']:.2f}"
         print(f"  {name:<28}{cells}")
+    figures["second_look"] = print_second_look(one, known, kinds, yes)
     return figures
+
+
+def print_second_look(
+    one: Judged, known: Sequence[int], kinds: np.ndarray, yes: np.ndarray
+) -> dict[str, tuple[int, int, int]]:
+    """How many of each kind the gate refuses, how many with ``search.second_look``, of how many."""
+    shifts = (one.calibration.shift, one.calibration.shift_abroad)
+    above = np.array([one.odds[at] - shifts[is_abroad(one.samples[at].features)] for at in known])
+    doubtful = above < np.log(DOUBTFUL / (1 - DOUBTFUL))
+    refused = (above < 0) | (doubtful & (yes < LEAST_ODDS))
+    counts = {
+        str(kind): (
+            int((above < 0)[kinds == kind].sum()),
+            int(refused[kinds == kind].sum()),
+            int((kinds == kind).sum()),
+        )
+        for kind in dict.fromkeys(kinds)
+    }
+    for kind, (gate, second, total) in counts.items():
+        print(f"  refused of {total} {kind}: {gate}, with a second look {second}")
+    return counts
 
 
 def column(samples: Sequence[Sample], place: int) -> np.ndarray:
