@@ -69,6 +69,8 @@ def test_every_setting_is_described_with_its_default(name, default):
     assert len(described) == 1
     if isinstance(default, str | int | float) and default != "":
         value = f"{default:g}" if isinstance(default, float) else str(default)
+        if isinstance(default, bool):
+            value = value.lower()  # as in otvet.toml
         assert re.search(rf"(?<![\w.]){re.escape(value)}(?![\w])", described[0]["text"])
 
 
