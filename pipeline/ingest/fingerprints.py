@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from pipeline.durable import sha256_of
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.origin import ORIGINS
 from pipeline.ingest.reasons import reason
@@ -55,7 +56,7 @@ class Fingerprints:
             UnreadableFileError: It cannot be opened.
         """
         try:
-            own = _sha256(item.path)
+            own = sha256_of(item.path)
         except OSError as error:
             why = reason("unopened", error.strerror or "?")
             raise UnreadableFileError(file=item.file, reason=why) from error
@@ -65,7 +66,7 @@ class Fingerprints:
         if name not in self._shared:
             try:
                 is_part = name == _ENCODINGS
-                self._shared[name] = _named_encodings(self._root) if is_part else _sha256(self._root / name)
+                self._shared[name] = _named_encodings(self._root) if is_part else sha256_of(self._root / name)
             except OSError:
                 self._shared[name] = None  # not there; what it is needed for, the reader says
         return self._shared[name]
@@ -86,8 +87,3 @@ def _beside(file: str) -> tuple[str, ...]:
 def _named_encodings(root: Path) -> str | None:
     named = encodings_named(root)
     return hashlib.sha256(repr(list(named.items())).encode()).hexdigest() if named else None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

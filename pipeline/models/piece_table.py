@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 import mmap
-import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import orjson
 from numpy.typing import NDArray
+
+from pipeline.durable import put_in_place
 
 __all__ = ["PieceTable", "open_table"]
 
@@ -189,16 +191,9 @@ def _write(file: Path, table: PieceTable, state: list[int]) -> None:
         }
     )
     head += b" " * (-len(head) % 8)
-    draft = file.with_name(f"{file.name}.{os.getpid()}.new")
-    try:
-        with draft.open("wb") as stream:
-            stream.write(_MAGIC + len(head).to_bytes(8, "little") + head + body)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(file)
-    except OSError:
-        # A read-only or full folder: the table serves from memory and is made again next time.
-        draft.unlink(missing_ok=True)
+    # Into a read-only or full folder: the table serves from memory and is made again next time.
+    with suppress(OSError):
+        put_in_place(file, _MAGIC + len(head).to_bytes(8, "little") + head + body)
 
 
 def _read(file: Path, state: list[int]) -> PieceTable | None:

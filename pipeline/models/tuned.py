@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pipeline.durable import put_in_place
 from pipeline.hardware import processor
 
 __all__ = ["TUNED", "TunedEncoder", "TunedGenerator", "Tuning", "read_tuning", "write_tuning"]
@@ -86,11 +85,4 @@ def read_tuning(models: Path) -> Tuning | None:
 def write_tuning(models: Path, tuning: Tuning) -> None:
     """Replace what was measured before."""
     models.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=models, prefix=TUNED, suffix=".new")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(tuning.model_dump_json(indent=2) + "\n")
-        Path(name).replace(models / TUNED)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    put_in_place(models / TUNED, f"{tuning.model_dump_json(indent=2)}\n".encode())

@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
+from pipeline.durable import put_in_place
 from pipeline.errors import IndexUnusableError, MapMissingError
 from pipeline.plots.map_data import MAP_FORMAT, Cluster, KnowledgeMap, Point, Watch, make_map
 from pipeline.stores import json_store
-from pipeline.stores.switch import write_durably
 
 __all__ = ["MAP", "current_map", "map_record", "read_map", "shows_current_index", "write_map"]
 
@@ -68,9 +68,7 @@ def write_map(made: KnowledgeMap, folder: Path) -> None:
     Raises:
         OSError: This place cannot be written to.
     """
-    draft = folder / f"{MAP}.new"
-    write_durably(draft, orjson.dumps(map_record(made), option=orjson.OPT_APPEND_NEWLINE))
-    draft.replace(folder / MAP)
+    put_in_place(folder / MAP, orjson.dumps(map_record(made), option=orjson.OPT_APPEND_NEWLINE))
 
 
 def shows_current_index(shown: KnowledgeMap, folder: Path) -> bool:

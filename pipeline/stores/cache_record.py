@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from pipeline.stores.switch import write_durably
+from pipeline.durable import put_in_place
 
 __all__ = ["RECORD", "CacheRecord", "FileState", "checksum", "read_record", "state_of", "write_record"]
 
@@ -91,10 +90,8 @@ def write_record(folder: Path, record: CacheRecord) -> None:
         "states": {name: [state.size, state.mtime_ns] for name, state in record.states.items()},
         "files": {name: list(pair) for name, pair in record.files.items()},
     }
-    draft = folder / f"{RECORD}.{os.getpid()}.new"
     try:
-        write_durably(draft, orjson.dumps(content))
-        draft.replace(folder / RECORD)
+        put_in_place(folder / RECORD, orjson.dumps(content))
     except PermissionError:
         if not (folder / RECORD).is_file():
             raise

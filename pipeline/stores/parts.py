@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 
+from pipeline.durable import sha256_of
 from pipeline.errors import IndexDamagedError, IndexMismatchError, IndexMissingError
 from pipeline.index import FORMAT_VERSION, Calibration, Manifest
 from pipeline.messages import Phrase
@@ -113,8 +114,7 @@ def with_checksum(path: Path, checksum: str) -> bytes:
 def check_checksum(path: Path, checksum: str) -> None:
     """As `with_checksum`, for a file whose bytes are not wanted: it may be larger than the memory."""
     try:
-        with path.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        found = sha256_of(path)
     except FileNotFoundError as error:
         raise IndexDamagedError(path=path, reason=Phrase("index_no_file")) from error
     if found != checksum:

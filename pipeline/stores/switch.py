@@ -18,9 +18,10 @@ from pathlib import Path
 
 import orjson
 
+from pipeline.durable import write_durably
 from pipeline.stores.faults import READ_ONLY
 
-__all__ = ["MARKER", "commit", "current", "recover", "stage", "unstage", "write_durably"]
+__all__ = ["MARKER", "commit", "current", "recover", "stage", "unstage"]
 
 MARKER = "switch.json"
 _ATTEMPTS = 20  # Windows refuses to replace a file while another process reads it
@@ -71,11 +72,6 @@ def current(folder: Path, name: str) -> Path:
     """Where the current content of a file is."""
     staged = folder / f"{name}.new"
     return staged if name in _committed(folder) and staged.is_file() else folder / name
-
-
-def write_durably(path: Path, data: bytes) -> None:
-    """Write a file and wait until it is on the disk."""
-    _written(path, (data,))
 
 
 def _written(path: Path, pieces: Iterable[bytes]) -> str:

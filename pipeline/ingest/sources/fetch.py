@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from pipeline.durable import put_in_place
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.html import decode_html
 from pipeline.ingest.readers.origin import ORIGINS, read_origins
@@ -137,9 +138,7 @@ class _Folder:
 
     def _write(self, name: str, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        draft = self._folder / f".{name}.new"
-        draft.write_bytes(data)
-        draft.replace(self._folder / name)
+        put_in_place(self._folder / name, data)
 
 
 def _digest(data: bytes) -> str:
