@@ -32,10 +32,14 @@ export function showFoot(reply, final) {
   patch(byId("foot"), parts.filter(([name]) => reply[name] && (name !== "model" || final)).map(([name, key]) => el("span", {}, t(key, { value: name === "model" && reply.model === "extractive" ? t("no_model") : reply[name] }))));
 }
 
+// Where a person can mend it.
+const WAYS = { token_required: ["/login", "enter_token"], index_missing: ["/kb", "add_documents"] };
+
 export function failure(error, retry) {
+  const [address, key] = WAYS[error.code] ?? [];
   return el("div", { class: "notice warning", id: "failure", role: "alert" },
     el("h2", {}, error.message), error.hint && el("p", {}, error.hint),
-    el("p", {}, el("button", { type: "button", class: "quiet-button", onclick: retry }, t("retry"))),
+    el("p", {}, el("button", { type: "button", class: "quiet-button", onclick: retry }, t("retry")), address && " ", address && el("a", { class: "quiet-button", href: address }, t(key))),
     error.requestId && el("p", { class: "small" }, t("foot_request", { value: error.requestId })));
 }
 

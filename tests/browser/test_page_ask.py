@@ -284,6 +284,20 @@ def test_an_error_has_words_a_hint_and_a_second_try(page: Page, script: Script) 
     assert page.all("#failure") == []
 
 
+@pytest.mark.parametrize(
+    ("code", "address", "words"),
+    [("index_missing", "/kb", "Добавить документы"), ("token_required", "/login", "Ввести ключ")],
+)
+def test_an_error_leads_to_where_it_can_be_mended(
+    page: Page, script: Script, code: str, address: str, words: str
+) -> None:
+    script.failures[QUESTION] = (503, error(code, "Не вышло."))
+    page.open()
+    page.ask(QUESTION)
+    page.wait_text("#failure", words)
+    assert page.one("#failure a").get_attribute("href") == page.address + address
+
+
 def test_an_error_in_mid_answer_leaves_the_sources(page: Page, script: Script) -> None:
     script.streams[QUESTION] = [
         ("sources", reply()),
