@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.answer.compose import compose
 from pipeline.answer.prompt import build_data_prompt, build_prompt, fixed_messages
+from pipeline.answer.support import negates
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.ports import Sampling
 from pipeline.text.language import detect_language
@@ -51,7 +52,8 @@ def _answer(generator: LlamaCppGenerator, question: str, *texts: str, seed: int 
     evidence, language = _evidence(*texts), detect_language(question)
     prompt = build_prompt(Query(question, question), evidence, language, generator.count_tokens, 1800)
     sampling = Sampling(max_tokens=80, temperature=0.0 if seed is None else 0.8, seed=seed or 0)
-    return compose("".join(generator.generate(prompt.messages, sampling, lambda: False)), evidence, language)
+    written = "".join(generator.generate(prompt.messages, sampling, lambda: False))
+    return compose(written, evidence, language, question=question)
 
 
 def test_answers_in_the_questions_language_with_citations(generator: LlamaCppGenerator) -> None:
@@ -63,6 +65,30 @@ def test_answers_in_the_questions_language_with_citations(generator: LlamaCppGen
     assert "ten seconds" in english.text
     assert "[1]" in english.text
     assert detect_language(english.text) == "en"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Кто такой LMP в экипаже Apollo?", "Что делает кнопка RESET?", "Куда пишется лог при RESET?"],
+)
+def test_a_russian_question_full_of_english_is_answered_in_russian(
+    generator: LlamaCppGenerator, question: str
+) -> None:
+    """Without being asked for the language last, the model slips into English here."""
+    text = (
+        "В экипаже Apollo LMP — это пилот лунного модуля. Кнопка RESET возвращает настройки, "
+        "лог пишется в reset.log."
+    )
+    assert detect_language(_answer(generator, question, text).text) == "ru"
+
+
+def test_a_negation_of_the_source_is_in_the_answer(generator: LlamaCppGenerator) -> None:
+    for question, text in (
+        ("Можно ли вызывать сервер из события формы?", "Из события формы нельзя вызывать сервер."),
+        ("Считаются ли числа внутри структур ошибками?", "Числа внутри структур не считаются ошибками."),
+        ("May the cover be opened?", "The cover must not be opened while the light is red."),
+    ):
+        assert negates(_answer(generator, question, text).text)
 
 
 def test_the_fixed_part_is_read_once(generator: LlamaCppGenerator) -> None:
