@@ -119,7 +119,7 @@ def _same_subject(one: Claim, first: Said, other: Claim, second: Said) -> bool:
     similarity = None
     if one.tokens is not None and other.tokens is not None:
         similarity = one.tokens @ other.tokens.T
-        if not similarity.size or min(_likeness(similarity), _likeness(similarity.T)) < SAME_SENTENCE:
+        if min(_likeness(one, first, similarity), _likeness(other, second, similarity.T)) < SAME_SENTENCE:
             return False
     mine, theirs = first.subject - second.subject, second.subject - first.subject
     turned = None if similarity is None else similarity.T
@@ -135,8 +135,16 @@ def _titles_meet(one: Claim, first: Said, other: Claim, second: Said) -> bool:
     return not mine or not theirs or bool(mine & theirs)
 
 
-def _likeness(similarity: FloatMatrix) -> float:
-    return float(similarity.max(axis=1).mean())
+def _likeness(claim: Claim, parts: Said, similarity: FloatMatrix) -> float:
+    """Late interaction of the words of ``claim`` apart from its values, which are to differ."""
+    apart_from_values = [
+        row
+        for row, (start, end) in enumerate(claim.spans)
+        if not any(value.start < end and start < value.end for value in parts.values)
+    ]
+    if not apart_from_values or not similarity.size:
+        return 0.0
+    return float(similarity[apart_from_values].max(axis=1).mean())
 
 
 def _all_said(claim: Claim, terms: frozenset[str], similarity: FloatMatrix | None) -> bool:
