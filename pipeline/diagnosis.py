@@ -29,8 +29,6 @@ from pipeline.types import Language
 
 __all__ = ["Finding", "diagnose"]
 
-State = Literal["ok", "warning", "problem"]
-
 _PACKAGES = ("onnxruntime", "tokenizers", "llama-cpp-python", "fastapi", "flask")
 _OPTIONAL_PACKAGES = ("torch", "sentence-transformers")
 _GIGABYTE = 1_000_000_000
