@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 from question_sets import CACHE, Question, QuestionSet, load_sets
 
+from pipeline.answer.tongue import in_another_language
 from pipeline.bootstrap import create_embedder, create_generator
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.index import Index
@@ -54,7 +55,7 @@ class Record:
         prose: Whether the checked prose is right; the quotation beneath it left out.
         text: Whether the whole ``answer`` is.
         shown: Whether ``answer`` or a quote among the sources is.
-        language: The prose is in the language of the question.
+        language: The prose is in the language of the question, whatever identifiers it holds.
         present: There is a marker.
         valid: Every marker names a source of the reply and has a citation, whose quote is the source's own.
         seconds: From the question to the reply; None where the model's time for the text is not known.
@@ -185,7 +186,7 @@ def measured(
         prose=_answered(reply) and right(name, question, prose),
         text=_answered(reply) and right(name, question, reply.answer.text),
         shown=_answered(reply) and right(name, question, shown),
-        language=detect_language(prose) == detect_language(question.text),
+        language=not in_another_language(prose, detect_language(question.text)),
         present=bool(_MARKER.search(reply.answer.text)),
         valid=_valid(reply),
         characters=len(reply.answer.text),
