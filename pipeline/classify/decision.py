@@ -25,7 +25,7 @@ class Calibration:
     none: float
 
 
-CALIBRATION = Calibration(temperature=1.0, none=0.0)
+CALIBRATION = Calibration(temperature=1.2, none=-0.5)
 """Fitted for the generator of the profile ``embedded`` by ``benchmarks/classify.py --fit``."""
 
 
