@@ -58,8 +58,6 @@ from __future__ import annotations
 
 from typing import Self
 
-from typing import Self
-
 from pipeline.messages import Phrase, text
 from pipeline.types import Language
 
@@ -143,14 +141,6 @@ class OtvetError(Exception):
             name: value.text(language) if isinstance(value, Phrase) else value
             for name, value in self.values.items()
         }
-
-    def again(self) -> Self:
-        """A fresh copy to raise. An error that is kept gets a longer traceback each time it is raised, and
-        one object must not be raised in several threads.
-        """
-        copy = type(self)(**self.values)
-        copy.__cause__ = self.__cause__
-        return copy
 
     def again(self) -> Self:
         """A fresh copy to raise.
