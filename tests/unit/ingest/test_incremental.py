@@ -144,14 +144,14 @@ def test_a_skipped_file_is_tried_again_only_when_it_has_changed(
 
 
 def test_a_file_that_could_not_be_opened_is_tried_again(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = fingerprints._sha256
+    real = fingerprints.sha256_of
 
     def locked(path: Path) -> str:
         if path.name == "a.md":
             raise PermissionError(13, "Permission denied")
         return real(path)
 
-    monkeypatch.setattr(fingerprints, "_sha256", locked)
+    monkeypatch.setattr(fingerprints, "sha256_of", locked)
     report, _ = home.index()
     assert report is not None
     assert report.skipped["a.md"].key == "skip_unopened"
