@@ -59,7 +59,7 @@ def _default(name: str, field: FieldInfo) -> str:
         return places[name]
     if field.default is None:
         return "not set"
-    return f"`{field.default}`" if str(field.default) not in ("", "()") else "empty"
+    return f"`{field.default}`" if str(field.default) not in ("", "()", "{}") else "empty"
 
 
 def settings_table() -> str:

@@ -139,7 +139,9 @@ class Settings(_Section):
     profile: Literal["auto", "embedded", "reference", "search"] = Field("auto", description="set of models")
     language: Literal["ru", "en"] = Field("ru", description="language of the command line")
     embedder: str = Field("", description="empty: the profile's own; a catalogue name or a folder")
-    embedder_threads: int = Field(0, ge=0, le=256, description="0: one a physical core")
+    embedder_threads: int = Field(
+        0, ge=0, le=256, description="0: what otvet tune found, else one a physical core"
+    )
     cross_encoder: str = Field("", description="empty: the profile's own, if installed")
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
@@ -197,7 +199,7 @@ def load_settings(
         key = ".".join(str(part) for part in first["loc"])
         where = f"{key}, {origins.get(key, 'default')}" if key else "otvet.toml"
         raise SettingsError(where=where, reason=first["msg"]) from error
-    everything = _flat(settings.model_dump())
+    everything = _flat(settings.model_dump(), empty=True)
     return Loaded(settings=settings, origins={key: origins.get(key, "default") for key in everything})
 
 
@@ -222,11 +224,12 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise SettingsError(where=path.name, reason=str(error)) from error
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(values: Mapping[str, Any], prefix: str = "", *, empty: bool = False) -> dict[str, Any]:
+    """Values by dotted keys; what holds nothing is left out unless ``empty``."""
     result: dict[str, Any] = {}
     for key, value in values.items():
-        if isinstance(value, Mapping):
-            result |= _flat(value, f"{prefix}{key}.")
+        if isinstance(value, Mapping) and (value or not empty):
+            result |= _flat(value, f"{prefix}{key}.", empty=empty)
         else:
             result[prefix + key] = value
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from pipeline.cli import console
@@ -13,7 +15,7 @@ __all__ = ["settings"]
 
 def _lookup(values: object, key: str) -> object:
     for part in key.split("."):
-        values = getattr(values, part)
+        values = values[part] if isinstance(values, Mapping) else getattr(values, part)
     return values
 
 

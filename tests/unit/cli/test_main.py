@@ -50,6 +50,15 @@ def test_errors_end_with_their_documented_codes(arguments, code, capsys):
     assert capsys.readouterr().err
 
 
+def test_settings_shows_what_single_formats_are_set_to(empty_home, capsys):
+    exit_code("settings")
+    assert "index.chunking_by_format " in capsys.readouterr().out
+    (empty_home / "otvet.toml").write_text('[index.chunking_by_format]\nmd = "headings"\n', "utf-8")
+    exit_code("settings")
+    line = next(one for one in capsys.readouterr().out.splitlines() if "chunking_by_format" in one)
+    assert line.split()[:2] == ["index.chunking_by_format.md", "headings"]
+
+
 def test_a_wrong_setting_ends_with_code_3(empty_home, capsys):
     (empty_home / "otvet.toml").write_text("colour = 1", encoding="utf-8")
     assert exit_code("index") == 3
