@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.answer.prompt import Prompt
 from pipeline.errors import NotFoundError
-from pipeline.index import Index
+from pipeline.index import Index, find_row
 from pipeline.ports import Embedder
 from pipeline.rerankers.late_interaction import late_interaction_score, similarity_matrix
 from pipeline.retrieval.dense import cosines
@@ -104,10 +104,10 @@ def word_matches(question: str, index: Index, embedder: Embedder, chunk_id: str)
 
 
 def _row(index: Index, chunk_id: str) -> int:
-    for row, chunk in enumerate(index.chunks):
-        if chunk.id == chunk_id:
-            return row
-    raise NotFoundError(what=chunk_id)
+    row = find_row(index.chunks, chunk_id)
+    if row is None:
+        raise NotFoundError(what=chunk_id)
+    return row
 
 
 def _stage(name: str, scores: Scores, row: int) -> Stage:

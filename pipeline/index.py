@@ -21,7 +21,7 @@ __all__ = [
     "Manifest",
     "Postings",
     "TokenStore",
-    "find_chunk",
+    "find_row",
     "order_of",
 ]
 
@@ -186,14 +186,15 @@ def order_of(chunks: Sequence[Chunk]) -> ChunkOrder:
     return entry[1]
 
 
-def find_chunk(chunks: Sequence[Chunk], chunk_id: str) -> Chunk | None:
-    """The chunk with this id; few chunks are looked at."""
+def find_row(chunks: Sequence[Chunk], chunk_id: str) -> int | None:
+    """The row of the chunk with this id; few chunks are looked at."""
     rows = np.argsort(order_of(chunks).ranks)
     low, high = 0, len(rows)
     while low < high:
         middle = (low + high) // 2
-        chunk = chunks[int(rows[middle])]
-        if chunk.id == chunk_id:
-            return chunk
-        low, high = (middle + 1, high) if chunk.id < chunk_id else (low, middle)
+        row = int(rows[middle])
+        found = chunks[row].id
+        if found == chunk_id:
+            return row
+        low, high = (middle + 1, high) if found < chunk_id else (low, middle)
     return None

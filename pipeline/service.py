@@ -37,7 +37,7 @@ from pipeline.gate import Gate
 from pipeline.generators.generation import Generation
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import memory, physical_cores, resident_bytes
-from pipeline.index import Index, find_chunk
+from pipeline.index import Index, find_row
 from pipeline.index_report import IndexReport
 from pipeline.lazy import Lazy
 from pipeline.messages import Phrase, text
@@ -231,9 +231,10 @@ class QAService:
             NotFoundError: No such passage in the current index.
         """
         index = self._index()
-        chunk = find_chunk(index.chunks, chunk_id)
-        if chunk is None:
+        row = find_row(index.chunks, chunk_id)
+        if row is None:
             raise NotFoundError(what=chunk_id)
+        chunk = index.chunks[row]
         return SourceView(index.documents[chunk.document_id], chunk)
 
     def explain(self, request: AskRequest, chunk_id: str = "") -> Explanation:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from word_embedder import WordEmbedder
 
 from pipeline.errors import IndexDamagedError
-from pipeline.index import Index, find_chunk
+from pipeline.index import Index, find_row
 from pipeline.ingest.build import build_index
 from pipeline.settings import IndexSettings
 from pipeline.stores import json_store, loading
@@ -167,8 +167,8 @@ def test_stored_chunks_are_a_sequence(folder: Path, index: Index) -> None:
     assert chunks[-1] == index.chunks[-1]
     with pytest.raises(IndexError):
         chunks[len(chunks)]
-    assert find_chunk(chunks, index.chunks[0].id) == index.chunks[0]
-    assert find_chunk(chunks, "нет") is None
+    assert find_row(chunks, index.chunks[0].id) == 0
+    assert find_row(chunks, "нет") is None
 
 
 def test_copies_of_a_wrong_shape_are_made_again(folder: Path, index: Index) -> None:
