@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pipeline.errors import OtvetError
-from pipeline.ingest.build import BuildReport
 from pipeline.ports import Progress
+
+if TYPE_CHECKING:
+    from pipeline.ingest.build import BuildReport
 
 __all__ = ["Phase", "Renewal", "RenewalView"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pipeline.jobs import BatchBook, JobBook
-from pipeline.library.library import Library
 from pipeline.ports import Service
 from pipeline.settings import Settings
 from pipeline.types import Language
 from pipeline.web.measures import RequestMeter
 from pipeline.web.schemas import Style
+
+if TYPE_CHECKING:
+    from pipeline.library.library import Library
 
 __all__ = ["HTML", "JSON", "Context", "Request", "Response", "joined"]
 

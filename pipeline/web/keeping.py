@@ -6,8 +6,9 @@ rest as JSON, and `security` refuses whatever another site's page sends. Off thi
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pipeline.errors import BodyTooLargeError, IndexMissingError, InvalidRequestError, NotFoundError
-from pipeline.index import Index
 from pipeline.ingest.holdings import FileStatus, owner
 from pipeline.library.renewal import RenewalView
 from pipeline.library.review import Review
@@ -102,7 +103,7 @@ def chunks(context: Context) -> Response:
     """
     file = schemas.no_field("file", schemas.from_query(context.request.query).get("file"))
     index = context.library().index()
-    found = [chunk for chunk in index.chunks if _owner(index, chunk.file) == file]
+    found = [chunk for chunk in index.chunks if owner(chunk.file, index.manifest.files) == file]
     if not found:
         raise NotFoundError(what=file[:200])
     body = {
@@ -174,7 +175,6 @@ def renewal(context: Context) -> Response:
 
 
 def _file(context: Context, file: FileStatus) -> dict[str, object]:
-    path = context.settings.knowledge_base / file.file
     return {
         "file": file.file,
         "state": file.state,
@@ -182,8 +182,16 @@ def _file(context: Context, file: FileStatus) -> dict[str, object]:
         "chunks": file.chunks,
         "encoding": file.encoding,
         "notes": [note.text(context.language) for note in file.notes],
-        "bytes": path.stat().st_size if path.is_file() else None,
+        "bytes": _size(context.settings.knowledge_base / file.file),
     }
+
+
+def _size(path: Path) -> int | None:
+    """Bytes of a file; None for one that is gone, be it a moment ago."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def _renewal(view: RenewalView, language: Language, request_id: str) -> dict[str, object]:
@@ -207,7 +215,3 @@ def _renewal(view: RenewalView, language: Language, request_id: str) -> dict[str
         "failure": view.error and problems.problem(view.error, language, request_id),
         "status": "ok",
     }
-
-
-def _owner(index: Index, file: str) -> str:
-    return owner(file, index.manifest.files)

@@ -9,10 +9,10 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from pipeline.errors import MethodNotAllowedError, NotFoundError, TokenRequiredError
 from pipeline.jobs import BatchBook, JobBook, Limits
-from pipeline.library.library import Library
 from pipeline.ports import Service
 from pipeline.settings import Settings, load_settings
 from pipeline.types import Language
@@ -23,6 +23,9 @@ from pipeline.web.measures import RequestMeter
 from pipeline.web.routes import METHODS, Route, allowed_methods
 from pipeline.web.schemas import Style
 from pipeline.web.security import API_HEADERS, check_host, check_origin
+
+if TYPE_CHECKING:
+    from pipeline.library.library import Library
 
 __all__ = ["Site"]
 
@@ -105,6 +108,8 @@ class Site:
             if self._batches is not None:
                 self._batches.close()
                 self._batches = None
+            # It holds the service's index and embedder.
+            self._library = None
             if self._close is not None:
                 atexit.unregister(self._close)
                 self._close()

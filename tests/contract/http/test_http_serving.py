@@ -53,6 +53,7 @@ def made(monkeypatch):
 
     bootstrap = types.ModuleType("pipeline.bootstrap")
     bootstrap.create_service = create_service
+    bootstrap.create_library = lambda settings, service: (service,)
     monkeypatch.setitem(sys.modules, "pipeline.bootstrap", bootstrap)
     monkeypatch.setattr(pipeline, "bootstrap", bootstrap, raising=False)
     return found
@@ -85,10 +86,13 @@ def test_a_site_closes_what_it_made_and_can_make_it_again(made):
     one = site.Site(None, Settings())
     one.close()
     assert one.open() is one.open()
+    assert one.library() == (made[0],)
     one.close()
     one.close()
     assert made[0].life == ["made", "started", "closed"]
     one.open()
+    # The library of a closed service would look after its index, with its embedder.
+    assert one.library() == (made[1],)
     one.close()
     assert len(made) == 2
 
@@ -104,8 +108,12 @@ def test_settings_that_cannot_be_read_are_a_json_error(monkeypatch):
 
 @pytest.mark.parametrize("module", ["server_fastapi", "server_flask"])
 def test_an_import_makes_nothing(module, made):
-    """Importing a server reads no settings, makes no service and loads no serving library's heavy part."""
-    names = ("pipeline.bootstrap", "uvicorn", "waitress")
+    """Importing a server reads no settings, makes no service and loads no serving library's heavy part.
+
+    Nor anything that only indexing needs.
+    """
+    names = ("pipeline.bootstrap", "pipeline.indexing", "pipeline.ingest.readers.registry")
+    names += ("uvicorn", "waitress")
     code = f"import {module}, sys; print([name for name in {names!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
