@@ -141,6 +141,8 @@ class Shelf:
         raise NotFoundError(what=name)
 
     def _existing(self, file: str) -> Path:
+        if not _can_be_a_name(file):
+            raise NotFoundError(what=file[:200])
         root = self._root.resolve()
         path = root.joinpath(*file.split("/"))
         inside = ".." not in path.parts and path.is_relative_to(root) and path.resolve() == path
@@ -172,6 +174,11 @@ def _label(entry: Path) -> Removed | None:
         return Removed(entry.name, str(label["file"]), str(label["removed_at"]), size)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _can_be_a_name(file: str) -> bool:
+    """False for what no system takes as a path: a NUL, or half of a letter."""
+    return "\0" not in file and not any("\ud800" <= letter <= "\udfff" for letter in file)
 
 
 def _same_name(path: Path) -> Path | None:

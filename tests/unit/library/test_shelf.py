@@ -123,7 +123,11 @@ def test_whatever_the_name_nothing_is_written_outside(tmp_path_factory, name, en
 
 
 @pytest.mark.parametrize(
-    "name", ["../secret.txt", "нет.txt", "", ".", "кадры", ".part", "link.txt", "linked/a.txt"]
+    "name",
+    [
+        *("../secret.txt", "нет.txt", "", ".", "кадры", ".part", "link.txt", "linked/a.txt"),
+        *("a\0.txt", "\ud800.txt"),
+    ],
 )
 def test_only_plain_files_of_the_folder_are_taken_out(shelf, tmp_path, name):
     (tmp_path / "secret.txt").write_text("secret")
