@@ -14,7 +14,6 @@ from functools import lru_cache
 
 __all__ = ["Shown", "shown"]
 
-_CURRENCIES = "₽$€£¥₴₸"
 _LITERAL = re.compile(r'"([^"]*)"|\[\$([^\]\-]*)[^\]]*\]|\\(.)|([₽$€£¥₴₸])')
 _IGNORED = re.compile(r"\[[^\]]*\]|_.|\*.|[?]")
 _DIGITS = re.compile(r"[0#][0#, .]*")
