@@ -153,4 +153,4 @@ def test_fetching_comes_first_and_only_when_asked_for(
     assert list(report["fetched"]["failed"]) == ["https://example.org/bad"]
     (home / "knowledge_base" / "sources.toml").write_text("", "utf-8")
     out = said(home, capsys, "index", "--fetch")
-    assert "убран fetched/example_org_rules.html: его источник больше не назван" in out
+    assert "убран fetched/example_org_rules.html: его источника больше нет в sources.toml" in out
