@@ -43,7 +43,7 @@ def test_candidates_times_speed_and_prompt(opened: Page, script: Script) -> None
     opened.wait_text("#debug-body", "Какое слово нашло какое")
     opened.wait_text("#status", "Ответ готов")
     heads = [cell.text for cell in opened.all(".candidates thead th")]
-    assert heads == ["№", "Место", "Смысл (косинус)", "Слова (BM25)", "Позднее взаимодействие"]
+    assert heads == ["№", "Фрагмент", "Смысл (косинус)", "Слова (BM25)", "Позднее взаимодействие"]
     assert len(opened.all(".candidates tbody tr")) == 6
     first = opened.seen(".candidates tbody tr").replace("\n", " ")
     assert first.startswith("1 Отпуск и больничный")

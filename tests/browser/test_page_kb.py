@@ -67,8 +67,8 @@ def test_upload_a_cp1251_file_and_ask_about_it(page: KbPage, letter: Path) -> No
     page.choose(letter)
     page.wait_row(letter.name, "учтён 2")
     assert "cp1251" in page.row(letter.name)
-    page.wait_text("#status", "Готово: новых мест 2")
-    page.wait_text("#standing", "Всё учтено: 1 файл, 2 места.")
+    page.wait_text("#status", "Готово: новых фрагментов 2")
+    page.wait_text("#standing", "Всё учтено: 1 файл, 2 фрагмента.")
     assert page.complaints() == []
 
     page.open()
@@ -136,7 +136,7 @@ def test_findings_and_one_passage_against_a_question(page: KbPage, tmp_path: Pat
     Select(page.one("#probe-file")).select_by_visible_text("кадры/a.txt")
     page.wait_text("#probe-chunk", "Отпуск")
     page.one("#probe-question").send_keys("сколько длится отпуск", Keys.ENTER)
-    page.wait_text("#probed", "Место найдено: № 1 из 4.")
+    page.wait_text("#probed", "Фрагмент найден: № 1 из 4.")
     assert "Позднее взаимодействие" in page.seen("#probed")
     assert page.driver.title == "Otvet: База знаний"
     assert page.complaints() == []
