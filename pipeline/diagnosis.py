@@ -50,16 +50,16 @@ def diagnose(
     settings = loaded.settings
     say = Say(language)
 
-    def index(settings: Settings, _: _Say) -> list[Finding]:
+    def index(settings: Settings, say: Say) -> list[Finding]:
         return _index(settings, say, progress, quick=quick)
 
-    checks: tuple[tuple[str, Callable[[Settings, _Say], list[Finding]]], ...] = (
+    checks: tuple[tuple[str, Callable[[Settings, Say], list[Finding]]], ...] = (
         ("memory", _machine),
         ("packages", _packages),
         ("profile", _models),
         ("tuning", _tuning),
         ("disk", _space),
-        ("knowledge_base", lambda settings, _: _knowledge_base(settings, say)),
+        ("knowledge_base", _knowledge_base),
         ("index", index),
     )
     findings: list[Finding] = []
@@ -73,10 +73,7 @@ def diagnose(
     return findings
 
 
-_Say = Callable[..., str]
-
-
-def _machine(settings: Settings, say: _Say) -> list[Finding]:
+def _machine(settings: Settings, say: Say) -> list[Finding]:
     room = memory()
     profile = bootstrap.models_in_force(settings).profile
     needed = _MEMORY_NEEDED[profile]
@@ -96,7 +93,7 @@ def _machine(settings: Settings, say: _Say) -> list[Finding]:
     ]
 
 
-def _packages(settings: Settings, say: _Say) -> list[Finding]:
+def _packages(settings: Settings, say: Say) -> list[Finding]:
     required = {name: _version(name) for name in _PACKAGES}
     optional = {name: _version(name) for name in _OPTIONAL_PACKAGES}
     missing = [name for name, version in required.items() if version is None]
@@ -111,7 +108,7 @@ def _packages(settings: Settings, say: _Say) -> list[Finding]:
     ]
 
 
-def _models(settings: Settings, say: _Say) -> list[Finding]:
+def _models(settings: Settings, say: Say) -> list[Finding]:
     chosen = bootstrap.models_in_force(settings)
     catalog = Catalog.load()
     findings = [Finding(say("profile"), "ok", f"{chosen.profile} ({settings.models})")]
@@ -132,7 +129,7 @@ def _models(settings: Settings, say: _Say) -> list[Finding]:
     return findings
 
 
-def _tuning(settings: Settings, say: _Say) -> list[Finding]:
+def _tuning(settings: Settings, say: Say) -> list[Finding]:
     tuning = read_tuning(settings.models)
     findings = []
     if tuning is not None and (tuned := tuning.generator) is not None:
@@ -152,7 +149,7 @@ def _tuning(settings: Settings, say: _Say) -> list[Finding]:
     return findings or [Finding(say("tuning"), "ok", say("tuning_none"), "otvet tune")]
 
 
-def _space(settings: Settings, say: _Say) -> list[Finding]:
+def _space(settings: Settings, say: Say) -> list[Finding]:
     # On Windows the drive itself may be missing.
     folders = (settings.models, *settings.models.parents, settings.home)
     place = next((folder for folder in folders if folder.is_dir()), Path.cwd())
