@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from pipeline.text.sentences import split_sentences
 
-__all__ = ["gives_orders", "is_ordered", "without_orders"]
+__all__ = ["is_ordered", "without_orders"]
 
 _REACH = 80
 _COMMANDS = (
@@ -127,11 +127,6 @@ def _joined(patterns: Sequence[str]) -> re.Pattern[str]:
 
 
 _ORDER = _joined(_PATTERNS)
-
-
-def gives_orders(sentence: str) -> bool:
-    """True for a sentence that addresses a language model."""
-    return _ORDER.search(_folded(sentence)) is not None
 
 
 def is_ordered(text: str, start: int, end: int) -> bool:
