@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pipeline.errors import BatchNotFoundError, CancelledError, OtvetError
-from pipeline.jobs.job import State
+from pipeline.jobs.job import State, is_over
 from pipeline.jobs.shelf import Key, Limits, Shelf
 from pipeline.ports import Service
 from pipeline.types import Classified, ClassifyRequest
@@ -44,7 +44,7 @@ class BatchView:
     @property
     def ended(self) -> bool:
         """Nothing changes any more."""
-        return self.state not in ("queued", "running")
+        return is_over(self.state)
 
 
 class Batch:
@@ -73,7 +73,7 @@ class Batch:
     @property
     def ended(self) -> bool:
         """Nothing changes any more; true at once when it is given up."""
-        return self._state not in ("queued", "running")
+        return is_over(self._state)
 
     @property
     def in_vain(self) -> bool:

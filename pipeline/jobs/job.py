@@ -14,13 +14,18 @@ from pipeline.errors import CancelledError, OtvetError
 from pipeline.jobs.shelf import Key
 from pipeline.types import Event, Failed, Finished, Reply, Retrieved, Token, Waiting
 
-__all__ = ["Job", "State", "View"]
+__all__ = ["Job", "State", "View", "is_over"]
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")
 
 POLL_S = 0.05
 """How often a waiting caller looks whether it has been given up."""
+
+
+def is_over(state: State) -> bool:
+    """Nothing changes any more."""
+    return state not in ("queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class View:
     @property
     def ended(self) -> bool:
         """Nothing changes any more."""
-        return self.state not in ("queued", "running")
+        return is_over(self.state)
 
 
 class Job(Generic[T]):
@@ -88,7 +93,7 @@ class Job(Generic[T]):
     @property
     def ended(self) -> bool:
         """Nothing changes any more; true at once when it is given up."""
-        return self._state not in ("queued", "running")
+        return is_over(self._state)
 
     @property
     def in_vain(self) -> bool:
