@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Mapping
 from html import escape
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 
 from pipeline.errors import TokenRequiredError, UnsupportedMediaTypeError
 from pipeline.messages import text
@@ -106,9 +106,8 @@ def enter(context: Context) -> Response:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != _FORM:
         raise UnsupportedMediaTypeError(media_type=media_type or "—")
-    fields = parse_qs(request.body.decode("utf-8", "replace"), max_num_fields=10)
-    target = _inside(fields.get("next", ["/"])[0])
-    given = fields.get("token", [""])[0].strip()
+    fields = _fields(request.body)
+    target, given = _inside(fields.get("next", "/")), fields.get("token", "").strip()
     if not token or not _same(given, token):
         return login_page(context.language, target, wrong=True)
     secure = "; Secure" if request.scheme == "https" else ""
@@ -139,9 +138,18 @@ def _derived(token: str) -> str:
     return hmac.new(token.encode(), b"otvet cookie", hashlib.sha256).hexdigest()
 
 
+def _fields(body: bytes) -> dict[str, str]:
+    """What a form says, each field once; nothing where it holds more fields than ours."""
+    try:
+        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in found.items()}
+
+
 def _inside(target: str) -> str:
     """An address of this server, whatever was asked for."""
-    parts = urlsplit(target.replace("\\", "/"))
-    if parts.scheme or parts.netloc or not target.startswith("/") or target.startswith("//"):
+    # Browsers take a backslash for a slash, and two slashes for the beginning of another server's name.
+    if not target.startswith("/") or target.replace("\\", "/").startswith("//"):
         return "/"
     return quote(target, safe="/?&=%#-._~:@!$'()*+,;")

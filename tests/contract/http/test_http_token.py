@@ -114,12 +114,19 @@ def test_a_person_enters_it_once(client):
         "//evil.example",
         "/\\evil.example",
         "\\\\evil.example",
+        "//[",
+        "/\\[",
         "javascript:alert(1)",
         "evil",
     ],
 )
 def test_the_way_on_stays_on_this_server(client, target):
     assert enter(client, TOKEN, target).header("Location") == "/"
+
+
+def test_a_form_that_is_not_ours_is_no_key(client):
+    body = "&".join(f"field{number}=1" for number in range(20)).encode()
+    assert client.send("POST", "/login", body + f"&token={TOKEN}".encode(), FORM).status == 401
 
 
 def test_no_header_can_be_smuggled_into_the_way_on(client):
