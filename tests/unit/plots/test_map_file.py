@@ -78,7 +78,7 @@ def test_where_nothing_can_be_kept_it_is_still_shown(tmp_path, monkeypatch, numb
         raise OSError(number, "refused")
 
     folder = index_of(tmp_path, "Отпуск — 28 дней.")
-    monkeypatch.setattr(map_file, "write_durably", refuse)
+    monkeypatch.setattr(map_file, "put_in_place", refuse)
     assert len(current_map(folder).points) == 1
     assert not (folder / MAP).exists()
 
@@ -88,6 +88,6 @@ def test_another_fault_of_the_disk_is_not_hidden(tmp_path, monkeypatch):
         raise OSError(errno.EIO, "refused")
 
     folder = index_of(tmp_path, "Отпуск — 28 дней.")
-    monkeypatch.setattr(map_file, "write_durably", refuse)
+    monkeypatch.setattr(map_file, "put_in_place", refuse)
     with pytest.raises(OSError, match="refused"):
         current_map(folder)
