@@ -7,7 +7,7 @@ only indexing needs, the readers of all formats above all, is imported by the fu
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,12 +144,15 @@ def create_generator(settings: Settings) -> Callable[[], Generator] | None:
 
 def tuned_generator(settings: Settings, name: str, file: Path) -> TunedGenerator | None:
     """What ``otvet tune`` measured of this very file on this processor with this engine, if it did."""
+    from pipeline.generators.engine_options import EngineOptions
     from pipeline.generators.trial import engine_version
 
     tuning = read_tuning(settings.models)
     tuned = tuning.generator if tuning else None
     if tuned is None or (tuned.model, tuned.engine) != (name, engine_version()):
         return None
+    if not tuned.options.keys() <= {option.name for option in fields(EngineOptions)}:
+        return None  # of another version of the product
     return tuned if tuned.size == file.stat().st_size else None
 
 

@@ -36,6 +36,12 @@ LIBRARY_DEFAULTS = EngineOptions(repack=True, n_batch=512, n_ubatch=512)
 READ, WRITTEN = 400, 60
 """Tokens of a typical answer: read behind what the KV cache holds already, and written."""
 
+LONGEST_S = 300
+"""Seconds after which a run is given up: loading from a slow disk included, it takes a few."""
+
+# -P: "pipeline" is a name that other people's folders have too.
+_COMMAND = (sys.executable, "-P", "-X", "utf8", "-m", "pipeline.generators.trial")
+
 Change = Callable[["EngineChoice"], "EngineChoice"]
 
 _CONTEXT = 1024
@@ -137,13 +143,24 @@ class EngineTrial:
         """
         asked = {"path": str(self._path), "threads": choice.threads, **asdict(self._amount)}
         request = json.dumps({**asked, "options": asdict(choice.options)})
-        # -P: "pipeline" is a name that other people's folders have too.
-        command = [sys.executable, "-P", "-X", "utf8", "-m", "pipeline.generators.trial", request]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+        try:
+            done = subprocess.run(
+                [*_COMMAND, request],
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=False,
+                timeout=LONGEST_S,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise GeneratorError(reason=f"{choice}: longer than {LONGEST_S} s") from error
         if done.returncode != 0:
             detail = (done.stderr.strip().splitlines() or [""])[-1]
             raise GeneratorError(reason=f"{choice}: {done.returncode} {detail}".strip())
-        told = json.loads(done.stdout)
+        try:
+            told = json.loads(done.stdout)
+        except ValueError as error:  # something else has written there
+            raise GeneratorError(reason=f"{choice}: {done.stdout[:200]!r}") from error
         self._amount = Amount(**told.pop("amount"))
         return Run(**told, amount=self._amount).answer_s
 

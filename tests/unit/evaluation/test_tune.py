@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from pipeline import bootstrap
 from pipeline.errors import GeneratorError, ModelDamagedError, ModelMissingError
 from pipeline.evaluation import tune as tuning
 from pipeline.evaluation.duel import Budget
+from pipeline.generators import trial as trials
 from pipeline.generators.engine_options import EngineOptions
 from pipeline.generators.trial import (
     LIBRARY_DEFAULTS,
@@ -135,6 +137,20 @@ def test_it_is_stored_and_taken_by_what_is_started_next(on, settings: Settings) 
     data["generator"]["engine"] = "llama-cpp-python 0.0.1"
     (settings.models / TUNED).write_text(json.dumps(data), encoding="utf-8")
     assert bootstrap.tuned_generator(settings, settings.generator.model, file) is None
+    # So has an option that this version does not know: the model must load all the same.
+    data["generator"] |= {"engine": engine_version(), "options": {"colour": 1}}
+    (settings.models / TUNED).write_text(json.dumps(data), encoding="utf-8")
+    assert bootstrap.tuned_generator(settings, settings.generator.model, file) is None
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [("print('no JSON')", "no JSON"), ("import time; time.sleep(60)", "longer than")]
+)
+def test_a_run_that_says_nothing_of_use_is_a_way_that_failed(monkeypatch, program: str, said: str) -> None:
+    monkeypatch.setattr(trials, "LONGEST_S", 10 if "JSON" in program else 0.2)
+    monkeypatch.setattr(trials, "_COMMAND", (sys.executable, "-c", program))
+    with pytest.raises(GeneratorError, match=said):
+        EngineTrial(Path("model.gguf"))(EngineChoice(EngineOptions(), 1))
 
 
 def test_a_slow_machine_keeps_to_its_time_and_to_what_it_could_settle(on) -> None:
