@@ -182,7 +182,7 @@ class Page:
     def complaints(self) -> list[str]:
         """Errors in the browser's console since the last call (a refused policy is one).
 
-        Where a test opens a bare file, Chromium asks for a picture of the site on its own account, now or later.
+        Where a test opens a bare file, Chromium asks for a picture of the site by itself, now or later.
         """
         told = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
         return [message for message in told if not message.startswith(f"{self.address}/favicon.ico ")]
