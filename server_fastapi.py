@@ -105,7 +105,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
         for template in route.templates
     ]
     # The contract is our own /openapi.json; the ready-made documentation pages load scripts from a CDN.
-    return FastAPI(
+    made = FastAPI(
         title="Otvet",
         version=__version__,
         openapi_url=None,
@@ -115,6 +115,9 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
         lifespan=lifespan,
         routes=[*table, routing.Mount("/", _Endpoint(site))],
     )
+    # A line break fits no pattern, not even that of the mount: its answer is ours too.
+    made.router.default = _Endpoint(site)
+    return made
 
 
 app = create_app()

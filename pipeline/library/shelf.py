@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Lock
 
 from pipeline.errors import FileTakenError, NotFoundError, NotWrittenError
+from pipeline.ingest.sources.declared import SOURCES_FILE
 from pipeline.library.names import checked_name
 
 __all__ = ["TRASH", "Put", "Removed", "Shelf"]
@@ -75,7 +76,8 @@ class Shelf:
         with self._lock, _writing(self._root):
             path = self._place(name)
             taken = _same_name(path)
-            if taken is not None and not (replace and taken.name == path.name):
+            # A link or a folder is never replaced: what a link leads to is not ours to keep.
+            if taken is not None and not (replace and taken.name == path.name and _is_plain(taken)):
                 raise FileTakenError(file=taken.relative_to(self._root.resolve()).as_posix())
             path.parent.mkdir(parents=True, exist_ok=True)
             # Hidden files are no documents, so an indexing run at this moment does not see it.
@@ -112,7 +114,8 @@ class Shelf:
             label = _label(entry) if _ID.fullmatch(removed_id) else None
             if label is None:
                 raise NotFoundError(what=removed_id[:100])
-            path = self._place(checked_name(label.file))
+            # It was here before, whatever its name: one that could not be given anew comes back too.
+            path = self._place(self._inside(label.file).relative_to(self._root.resolve()).as_posix())
             if (taken := _same_name(path)) is not None:
                 raise FileTakenError(file=taken.relative_to(self._root.resolve()).as_posix())
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,17 +141,30 @@ class Shelf:
                 return path
             if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
                 raise FileTakenError(file=folder.relative_to(root).as_posix())
+            if not folder.exists() and (other := _same_name(folder)) is not None:
+                raise FileTakenError(file=other.relative_to(root).as_posix())
         raise NotFoundError(what=name)
 
     def _existing(self, file: str) -> Path:
-        if not _can_be_a_name(file):
-            raise NotFoundError(what=file[:200])
-        root = self._root.resolve()
-        path = root.joinpath(*file.split("/"))
-        inside = ".." not in path.parts and path.is_relative_to(root) and path.resolve() == path
-        if not inside or path.name.startswith(".") or not path.is_file():
+        path = self._inside(file)
+        try:
+            found = path.resolve() == path and path.is_file()
+        except OSError:  # a name too long for the file system
+            found = False
+        if not found:
             raise NotFoundError(what=file[:200])
         return path
+
+    def _inside(self, file: str) -> Path:
+        """Where a document of this name lies: nothing hidden, and not what says where to fetch from."""
+        root = self._root.resolve()
+        steps = file.split("/")
+        if _can_be_a_name(file) and not any(step.startswith(".") for step in steps):
+            path = root.joinpath(*steps)
+            ours = path.parent == root and path.name.casefold() == SOURCES_FILE
+            if ".." not in path.parts and path.is_relative_to(root) and not ours:
+                return path
+        raise NotFoundError(what=file[:200])
 
     def _lay_by(self, path: Path, name: str, *, keep: bool = False) -> str:
         now = time.gmtime()
@@ -179,6 +195,10 @@ def _label(entry: Path) -> Removed | None:
 def _can_be_a_name(file: str) -> bool:
     """False for what no system takes as a path: a NUL, or half of a letter."""
     return "\0" not in file and not any("\ud800" <= letter <= "\udfff" for letter in file)
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _same_name(path: Path) -> Path | None:

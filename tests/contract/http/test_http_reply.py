@@ -293,7 +293,10 @@ def test_every_address_answers_with_and_without_a_slash(standing):
         assert standing.get(path).status == standing.get(slashed).status == 200
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/ask/x/y", "/%D0%BE", "/static", "/static/", "/source/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/nowhere", "/ask/x/y", "/%D0%BE", "/static", "/static/", "/source/", "/kb/files/a%0ab.txt", "/%0aa"],
+)
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"])
 def test_an_unknown_address_is_a_json_error_for_every_method(standing, path, method):
     body = b"{}" if method in ("POST", "PUT", "PATCH") else None

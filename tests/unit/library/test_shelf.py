@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +51,45 @@ def test_names_that_differ_in_case_only_are_one_on_windows(shelf):
     for replace in (False, True):
         with pytest.raises(FileTakenError):
             shelf.put("приказ.TXT", b"2", replace=replace)
+
+
+def test_folders_that_differ_in_case_only_are_one_on_windows(shelf, tmp_path):
+    shelf.put("Кадры/2024/a.txt", b"1")
+    for name in ("кадры/2024/b.txt", "КАДРЫ/a.txt"):
+        with pytest.raises(FileTakenError):
+            shelf.put(name, b"2")
+    shelf.put("Кадры/2024/b.txt", b"3")
+    assert set(files(tmp_path)) == {"Кадры/2024/a.txt", "Кадры/2024/b.txt"}
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_link_or_a_folder_is_not_replaced_and_what_it_leads_to_not_kept(shelf, tmp_path, replace):
+    """Else the content of a file outside would come into the knowledge base with the way back."""
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "knowledge_base" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "knowledge_base" / "folder.txt").mkdir()
+    for name in ("link.txt", "folder.txt"):
+        with pytest.raises(FileTakenError):
+            shelf.put(name, b"new", replace=replace)
+    assert not (tmp_path / "removed_files").exists()
+
+
+def test_a_file_whose_name_could_not_be_given_comes_back_too(shelf, tmp_path):
+    """The page lists files that are not read and lets them be removed."""
+    (tmp_path / "knowledge_base" / "photo.xyz").write_bytes(b"1")
+    assert shelf.restore(shelf.remove("photo.xyz")) == "photo.xyz"
+    assert files(tmp_path) == {"photo.xyz": b"1"}
+
+
+@pytest.mark.parametrize("file", ["../out.txt", "a/../../out.txt", ".git/hooks", "sources.toml"])
+def test_a_label_that_leads_elsewhere_is_not_followed(shelf, tmp_path, file):
+    shelf.put("a.txt", b"1")
+    removed = shelf.remove("a.txt")
+    label = {"file": file, "removed_at": "2026-01-01T00:00:00Z"}
+    (tmp_path / "removed_files" / removed / "label.json").write_text(json.dumps(label))
+    with pytest.raises(NotFoundError):
+        shelf.restore(removed)
+    assert files(tmp_path) == {}
 
 
 def test_what_was_removed_is_listed_and_comes_back(shelf, tmp_path):
@@ -126,7 +167,7 @@ def test_whatever_the_name_nothing_is_written_outside(tmp_path_factory, name, en
     "name",
     [
         *("../secret.txt", "нет.txt", "", ".", "кадры", ".part", "link.txt", "linked/a.txt"),
-        *("a\0.txt", "\ud800.txt"),
+        *("a\0.txt", "\ud800.txt", ".git/config.txt", "sources.toml", "Sources.TOML", "x" * 300),
     ],
 )
 def test_only_plain_files_of_the_folder_are_taken_out(shelf, tmp_path, name):
@@ -136,6 +177,9 @@ def test_only_plain_files_of_the_folder_are_taken_out(shelf, tmp_path, name):
     root = tmp_path / "knowledge_base"
     (root / "кадры").mkdir()
     (root / ".part").write_text("1")
+    (root / ".git").mkdir()
+    (root / ".git" / "config.txt").write_text("1")
+    (root / "sources.toml").write_text("")
     (root / "link.txt").symlink_to(tmp_path / "secret.txt")
     (root / "linked").symlink_to(tmp_path / "outside")
     with pytest.raises(NotFoundError):
