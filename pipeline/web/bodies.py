@@ -22,6 +22,7 @@ __all__ = [
     "BODY_LIMIT",
     "UPLOAD_LIMIT",
     "check_media_type",
+    "check_not_packed",
     "decode",
     "parse_object",
     "read_body",
@@ -78,9 +79,7 @@ def check_media_type(headers: Mapping[str, str]) -> str:
     Raises:
         UnsupportedMediaTypeError: Another type, or a compressed body.
     """
-    encoding = headers.get("content-encoding", "").strip().lower()
-    if encoding not in ("", "identity"):
-        raise UnsupportedMediaTypeError(media_type=encoding)
+    check_not_packed(headers)
     given = headers.get("content-type", "").strip()
     if not given:
         if "origin" in headers:
@@ -96,6 +95,17 @@ def check_media_type(headers: Mapping[str, str]) -> str:
     if not fits:
         raise UnsupportedMediaTypeError(media_type=media_type)
     return str(message.get_content_charset() or "")
+
+
+def check_not_packed(headers: Mapping[str, str]) -> None:
+    """Refuse a compressed body: nothing here unpacks one.
+
+    Raises:
+        UnsupportedMediaTypeError: It is compressed.
+    """
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnsupportedMediaTypeError(media_type=encoding)
 
 
 def decode(body: bytes, charset: str = "") -> str:

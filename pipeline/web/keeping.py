@@ -15,7 +15,7 @@ from pipeline.library.review import Review
 from pipeline.messages import Phrase
 from pipeline.types import Language
 from pipeline.web import jsontext, problems, schemas
-from pipeline.web.bodies import UPLOAD_LIMIT, read_object
+from pipeline.web.bodies import UPLOAD_LIMIT, check_not_packed, read_object
 from pipeline.web.exchange import Context, Response
 from pipeline.web.files import page_file
 
@@ -124,10 +124,12 @@ def put(context: Context) -> Response:
     Raises:
         BodyTooLargeError: Larger than can be sent.
         InvalidRequestError: The body is empty.
+        UnsupportedMediaTypeError: The body is compressed.
         FileNameError: Such a name cannot be given.
         FileTakenError: There is one of that name.
         NotWrittenError: The disk is full or closed to writing.
     """
+    check_not_packed(context.request.headers)
     body = context.request.body
     if len(body) > UPLOAD_LIMIT:
         raise BodyTooLargeError(limit=UPLOAD_LIMIT)

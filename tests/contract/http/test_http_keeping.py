@@ -107,6 +107,12 @@ def test_a_cp1251_file_is_put_in_and_asked_about(client, home):
     assert found["sources"][0]["quote"] == "Отпуск длится 28 дней."
 
 
+def test_a_compressed_body_does_not_become_a_file(client):
+    answered = put(client, "a.txt", b"\x1f\x8b", **{"Content-Encoding": "gzip"})
+    assert (answered.status, answered.json["error"]) == (415, "unsupported_media_type")
+    assert files(client) == {}
+
+
 def test_while_it_indexes_the_server_answers_from_the_old_index(client, embedder):
     put(client, "a.txt", TEXT.encode())
     renewed(client)
