@@ -109,14 +109,11 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
         title="Otvet",
         version=__version__,
         openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
         routes=[*table, routing.Mount("/", _Endpoint(site))],
     )
-    # A line break fits no pattern, not even that of the mount: its answer is ours too.
-    made.router.default = _Endpoint(site)
+    made.router.default = _Endpoint(site)  # a line break fits no pattern, not even that of the mount
     return made
 
 
