@@ -26,7 +26,7 @@ def put_in_place(path: Path, data: bytes) -> None:
     try:
         write_durably(draft, data)
         draft.replace(path)
-    except BaseException:
+    except BaseException:  # Ctrl-C, too, must leave no draft behind
         draft.unlink(missing_ok=True)
         raise
 

@@ -285,8 +285,7 @@ class QAService:
             # Kept for /ready and /status; a request that needs the part meets the same error.
             self._failure = error
             logger.error("%s", error)
-        except Exception:
-            # A full disk, a folder nobody may read, a bug: the thread must not end as if all went well.
+        except Exception:  # a full disk or a bug: the thread must not end as if all went well
             self._failure = OtvetError()
             logger.exception("loading failed")
         if generator and self._parts.worker is not None:

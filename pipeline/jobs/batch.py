@@ -179,7 +179,6 @@ def _work(batch: Batch, results: Iterator[Classified]) -> None:
         if not isinstance(error, CancelledError):
             logger.warning("batch %s: %s", batch.id, error)
         batch.fail(error)
-    except Exception:
+    except Exception:  # a bug must end the batch, or whoever looks at it waits for ever
         logger.exception("batch %s failed", batch.id)
-        # Whoever looks at the batch cannot mend a bug; to them it is just an internal error.
         batch.fail(OtvetError())

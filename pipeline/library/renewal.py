@@ -90,7 +90,7 @@ class Renewal:
             report = self._update(self._progress)
         except OtvetError as known:
             error = known
-        except Exception:
+        except Exception:  # a bug must not leave "indexing" on the page for ever
             logger.exception("indexing failed")
             error = OtvetError()
         with self._lock:

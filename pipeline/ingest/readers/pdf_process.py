@@ -62,8 +62,8 @@ class PdfProcess:
             self._keep()
             try:
                 return list(self._records(path, file))
-            except BaseException:
-                self._stop()  # what it would still say belongs to no later file
+            except BaseException:  # after Ctrl-C, too, what it would still say belongs to no later file
+                self._stop()
                 raise
             finally:
                 self._leave()
