@@ -1,0 +1,1 @@
+"""Questions over tables: what a database holds, which statement answers, and whether it may run."""
