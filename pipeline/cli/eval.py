@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli import console
+from pipeline.cli.default_group import DefaultGroup
 from pipeline.settings import ChunkingName
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ class _Run:
     quality: Quality
 
 
-@click.command(help=console.tell("eval_help"))
+@click.group(cls=DefaultGroup, help=console.tell("eval_group_help"))
+def eval() -> None:  # noqa: A001
+    """Ask known questions; make such questions (`pipeline.cli.eval_make`)."""
+
+
+@eval.command("run", help=console.tell("eval_help"))
 @click.argument("questions", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--top-k",
@@ -50,7 +56,7 @@ class _Run:
     help=console.tell("eval_option_chunking"),
 )
 @console.json_option
-def eval(questions: Path, top_k: int, chunking: Sequence[str], as_json: bool) -> None:  # noqa: A001
+def run(questions: Path, top_k: int, chunking: Sequence[str], as_json: bool) -> None:
     """Ask, count, print."""
     from pipeline.evaluation.questions import read_questions
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from pipeline.cli.default_group import DefaultGroup
 from pipeline.cli.main import cli
 from pipeline.index import Manifest
 from pipeline.stores import records
@@ -64,6 +65,8 @@ def walked(words):
     left = []
     while rest:
         word = rest.pop(0)
+        if isinstance(command, DefaultGroup) and word not in (*command.commands, "--help"):
+            command = command.commands[command.default]
         options = {
             name: option
             for option in command.params
