@@ -127,12 +127,18 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to generate. Stop strings end the text and are not part of it."""
+    """How to generate. Stop strings end the text and are not part of it.
+
+    ``grammar``: what the text must follow, in llama.cpp's notation (GBNF), from its rule ``root`` on; the
+    text is whole unless ``max_tokens`` or a deadline ends it. Empty: anything. A generator of ready texts
+    takes no notice of it.
+    """
 
     max_tokens: int = 256
     temperature: float = 0.0
     stop: tuple[str, ...] = ()
     seed: int = 7
+    grammar: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,11 +202,14 @@ class LlamaCppGenerator:
 
     def _tokens(self, sampling: Sampling, room: int, cancelled: Callable[[], bool]) -> Iterator[int]:
         unread: list[int] = []
-        with self._engine.sampler(sampling.temperature, sampling.seed) as sampler:
+        with (
+            self._engine.following(sampling.grammar) as grammar,
+            self._engine.sampler(sampling.temperature, sampling.seed) as sampler,
+        ):
             for _ in range(room):
                 if (unread and not self._reader.append(unread, cancelled)) or cancelled():
                     return
-                token = self._engine.sample(sampler)
+                token = self._engine.sample(sampler, grammar)
                 if token in self._stops or self._engine.ends_text(token):
                     return
                 yield token

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import GeneratorError, ModelDamagedError, ModelMissingError
 from pipeline.generators.engine_options import EngineOptions
+from pipeline.generators.grammar import Grammar
 from pipeline.generators.llama_library import (
     PARKED_SEQUENCE,
     WORKING_SEQUENCE,
@@ -220,9 +221,30 @@ class LlamaEngine:
         finally:
             api.llama_sampler_free(chain)
 
-    def sample(self, sampler: Any) -> int:  # noqa: ANN401 - a pointer of the library
-        """The next token."""
-        return int(self._api.llama_sampler_sample(sampler, self._context, -1))
+    def sample(self, sampler: Any, grammar: Grammar | None = None) -> int:  # noqa: ANN401 - a pointer
+        """The next token; where the grammar refuses it, the likeliest one that the grammar allows."""
+        token = int(self._api.llama_sampler_sample(sampler, self._context, -1))
+        if grammar is not None:
+            if not grammar.allows(token):
+                token = grammar.best(self.logits())
+            grammar.accept(token)
+        return token
+
+    @contextmanager
+    def following(self, grammar: str) -> Iterator[Grammar | None]:
+        """A grammar for ``sample``; None for an empty one.
+
+        Raises:
+            GeneratorError: It is not understood.
+        """
+        if not grammar:
+            yield None
+            return
+        found = Grammar(self._api, self._vocab, grammar)
+        try:
+            yield found
+        finally:
+            found.close()
 
 
 def _free(api: Any, context: Any, model: Any) -> None:  # noqa: ANN401

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from pipeline.errors import PromptTooLongError
+from pipeline.errors import GeneratorError, PromptTooLongError
+from pipeline.generators.grammar import json_grammar
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.generators.scripted import ScriptedGenerator
 from pipeline.models import gguf_file
@@ -161,3 +163,32 @@ def test_text_and_scores_by_turns(generator: Generator) -> None:
 
 def _is_llama(generator: Generator) -> bool:
     return isinstance(generator, LlamaCppGenerator)
+
+
+GRAMMAR = 'root ::= "{\\"route\\": \\"" ("sql" | "search") "\\"}"'
+
+
+def test_a_grammar_is_followed_by_a_model_and_ignored_by_ready_texts(generator: Generator) -> None:
+    text = "".join(generator.generate(QUESTION, Sampling(max_tokens=24, grammar=GRAMMAR), _never))
+    if _is_llama(generator):
+        assert json.loads(text)["route"] in ("sql", "search")
+    else:
+        assert COUNTING.startswith(text)
+    # The next text is free of it.
+    free = "".join(generator.generate(QUESTION, Sampling(max_tokens=24), _never))
+    assert not free.startswith("{")
+
+
+def test_a_json_schema_is_a_grammar(generator: Generator) -> None:
+    schema = {"type": "object", "properties": {"n": {"enum": [1, 22]}}, "required": ["n"]}
+    grammar = json_grammar(json.dumps(schema))
+    text = "".join(generator.generate(QUESTION, Sampling(max_tokens=24, grammar=grammar), _never))
+    if _is_llama(generator):
+        assert json.loads(text)["n"] in (1, 22)
+
+
+@pytest.mark.models
+def test_a_malformed_grammar_is_an_error_of_ours(small_llama: LlamaCppGenerator) -> None:
+    with pytest.raises(GeneratorError):
+        list(small_llama.generate(QUESTION, Sampling(grammar="root ::= nothing("), _never))
+    assert list(small_llama.generate(QUESTION, Sampling(max_tokens=2), _never))
