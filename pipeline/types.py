@@ -22,6 +22,7 @@ __all__ = [
     "Citation",
     "Classified",
     "ClassifyRequest",
+    "Conditions",
     "Document",
     "Encoded",
     "Event",
@@ -64,6 +65,7 @@ Role = Literal["query", "passage"]
 SearchMode = Literal["hybrid", "dense", "keyword"]
 Outcome = Literal["answered", "sources", "not_found", "generated", "partial"]
 Metadata = Mapping[str, str | int | float | bool]
+Conditions = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +163,17 @@ class Encoded:
 class Filter:
     """Conditions a chunk's document must meet; all of them, checked before ranking.
 
-    Empty fields ask nothing. ``source_types`` and ``tags`` are met by any one of their values.
+    Empty fields ask nothing. ``source_types`` and ``tags`` are met by any one of their values, and so is a
+    tuple in ``metadata``. ``since`` and ``until`` are ISO 8601 dates, both included; a document without a
+    date meets neither.
     """
 
     source_types: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     path_prefix: str = ""
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Conditions = field(default_factory=dict)
+    since: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,29 +13,13 @@ from pipeline.retrieval.fusion import reciprocal_ranks, zscore_sum
 from pipeline.retrieval.keyword import bm25
 from pipeline.retrieval.prefilter import Rows
 from pipeline.retrieval.ranking import Scores, Ties, best_rows, ranks
-from pipeline.types import FloatMatrix, QuestionTerm, SearchMode
+from pipeline.snapshot import Fusion, Pool, VectorIndex
+from pipeline.types import Filter, FloatMatrix, QuestionTerm, SearchMode
 
-__all__ = ["Pool", "find_candidates"]
+__all__ = ["find_candidates"]
 
 # Copies of one file must not fill the list: so many times more rows are looked at, again and again.
 _LOOK_AHEAD = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """Candidates, best first; position ``i`` of every array belongs to ``rows[i]``.
-
-    Attributes:
-        rows: Rows of the index.
-        cosine: Question against topic + text.
-        keyword: BM25.
-        fused: What the order rests on: the joined scores, or the one score of a single-stage mode.
-    """
-
-    rows: tuple[int, ...]
-    cosine: Scores
-    keyword: Scores
-    fused: Scores
 
 
 def find_candidates(
@@ -47,7 +30,9 @@ def find_candidates(
     *,
     mode: SearchMode = "hybrid",
     count: int = 30,
-    fusion: Literal["zscore", "rrf"] = "zscore",
+    fusion: Fusion = "zscore",
+    nearest: VectorIndex | None = None,
+    wanted: Filter | None = None,
 ) -> Pool:
     """The best of dense and of keyword search, joined.
 
@@ -59,29 +44,48 @@ def find_candidates(
         mode: ``hybrid``, or one of the two searches alone.
         count: How many each search contributes; texts that occur several times count once.
         fusion: How both scores are joined.
+        nearest: Does the dense search, where it is not exact; cosines are exact all the same.
+        wanted: What ``allowed`` was made from, for its use.
     """
     places = np.arange(len(index.chunks)) if allowed is None else allowed
     order = _taken(order_of(index.chunks), allowed)
-    dense = cosines(index.vectors, question, allowed)
+    dense = cosines(index.vectors, question, allowed) if nearest is None else None
     keyword = bm25(index.postings, terms)
     if allowed is not None:
         keyword = keyword[allowed]
     found: list[int] = []
-    if mode != "keyword":
+    if mode != "keyword" and dense is not None:
         found += _best_distinct(order, dense, count)
+    elif mode != "keyword" and nearest is not None:
+        asked = partial(nearest.nearest, question, wanted=wanted, allowed=allowed)
+        found += _nearest_distinct(order, asked, allowed, count)
     if mode != "dense":
         found += _best_distinct(order, keyword, count, above=0.0)
     some = np.array(_distinct(order, list(dict.fromkeys(found))), dtype=np.intp)
+    near = dense[some] if dense is not None else cosines(index.vectors, question, places[some])
     ties = order.ranks[some]
-    fused = _fused(dense[some], keyword[some], mode, fusion, ties)
+    fused = _fused(near, keyword[some], mode, fusion, ties)
     best = best_rows(fused, len(some), ties)
-    chosen = some[best]
     return Pool(
-        rows=tuple(places[chosen].tolist()),
-        cosine=dense[chosen],
-        keyword=keyword[chosen],
+        rows=tuple(places[some[best]].tolist()),
+        cosine=near[best],
+        keyword=keyword[some[best]],
         fused=fused[best],
     )
+
+
+def _nearest_distinct(
+    order: ChunkOrder, ask: Callable[[int], Rows], allowed: Rows | None, count: int
+) -> list[int]:
+    """As `_best_distinct`, asking an index that gives rows and not a score for each of them."""
+    looked_at = count * _LOOK_AHEAD
+    while True:
+        rows = ask(looked_at)
+        positions = rows if allowed is None else np.searchsorted(allowed, rows)
+        different = _distinct(order, positions.tolist())
+        if len(different) >= count or len(rows) < looked_at:
+            return different[:count]
+        looked_at *= _LOOK_AHEAD
 
 
 def _taken(order: ChunkOrder, allowed: Rows | None) -> ChunkOrder:
@@ -111,7 +115,7 @@ def _fused(
     dense: Scores,
     keyword: Scores,
     mode: SearchMode,
-    fusion: Literal["zscore", "rrf"],
+    fusion: Fusion,
     ties: Ties,
 ) -> Scores:
     if mode == "dense":

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pipeline.index import Postings
 from pipeline.retrieval.ranking import Scores
 from pipeline.retrieval.spelling import vocabulary_of
+from pipeline.snapshot import TermStatistics
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 from pipeline.types import FloatMatrix, QuestionTerm
 
-__all__ = ["bm25", "coverage", "covered_share", "question_terms"]
+__all__ = ["PostingsStatistics", "bm25", "coverage", "covered_share", "question_terms", "weighted_terms"]
 
 K1 = 1.2
 """How soon repeating a term stops adding to the score."""
@@ -30,7 +32,32 @@ FUNCTION_WORD_WEIGHT = 0.1
 
 def question_terms(postings: Postings, text: str) -> tuple[QuestionTerm, ...]:
     """Keywords of a question, each once, in the order of their first occurrence."""
-    return tuple(_question_term(postings, term) for term in dict.fromkeys(keyword_terms(text)))
+    return weighted_terms(PostingsStatistics(postings), text)
+
+
+def weighted_terms(known: TermStatistics, text: str) -> tuple[QuestionTerm, ...]:
+    """As `question_terms`, for a base that is known by its statistics only."""
+    return tuple(_question_term(known, term) for term in dict.fromkeys(keyword_terms(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class PostingsStatistics:
+    """`TermStatistics` of an index that is at hand."""
+
+    postings: Postings
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return len(self.postings.lengths)
+
+    def holding(self, term: str) -> int | None:
+        """How many chunks hold a term; None for one that occurs nowhere."""
+        return len(_postings(self.postings, term)[0]) if term in self.postings.terms else None
+
+    def nearest(self, term: str) -> tuple[tuple[str, float], ...]:
+        """Terms of the index spelt like this one, each with a factor 0..1."""
+        return vocabulary_of(self.postings).nearest(term)
 
 
 def bm25(postings: Postings, terms: Sequence[QuestionTerm], *, k1: float = K1, b: float = B) -> Scores:
@@ -93,14 +120,15 @@ def covered_share(terms: Sequence[QuestionTerm], covered: FloatMatrix) -> Scores
     return shares
 
 
-def _question_term(postings: Postings, term: str) -> QuestionTerm:
-    if term in postings.terms:
+def _question_term(known: TermStatistics, term: str) -> QuestionTerm:
+    held = known.holding(term)
+    if held is not None:
         found: tuple[tuple[str, float], ...] = ((term, 1.0),)
     else:
-        found = vocabulary_of(postings).nearest(term)
-    holding = sum(len(_postings(postings, word)[0]) for word, _ in found)
-    chunks = len(postings.lengths)
-    holding = min(holding, chunks)
+        found = known.nearest(term)
+        held = sum(known.holding(word) or 0 for word, _ in found)
+    chunks = known.chunks
+    holding = min(held, chunks)
     weight = math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
     if term in function_terms():
         weight *= FUNCTION_WORD_WEIGHT
@@ -116,6 +144,8 @@ def _part(
 
 
 def _postings(postings: Postings, word: str) -> tuple[np.ndarray, np.ndarray]:
-    term = postings.terms[word]
+    term = postings.terms.get(word)
+    if term is None:  # an excerpt of a base need not hold what the base holds
+        return postings.rows[:0], postings.counts[:0]
     span = slice(int(postings.starts[term]), int(postings.starts[term + 1]))
     return postings.rows[span], postings.counts[span]

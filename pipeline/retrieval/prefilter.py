@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.index import Index
-from pipeline.types import Document, Filter, Metadata
+from pipeline.types import Conditions, Document, Filter
 
 __all__ = ["Rows", "matching_rows"]
 
@@ -80,12 +80,12 @@ def _groups_of(index: Index) -> _Groups:
     return entry[1]
 
 
-def _document_suits(document: Document, types: set[str], prefix: str, metadata: Metadata) -> bool:
+def _document_suits(document: Document, types: set[str], prefix: str, metadata: Conditions) -> bool:
     return (
         (not types or _label(str(document.metadata.get("source_type", ""))) in types)
         and document.file.startswith(prefix)
         and all(
-            key in document.metadata and _same(document.metadata[key], value)
+            key in document.metadata and _meets(document.metadata[key], value)
             for key, value in metadata.items()
         )
     )
@@ -93,6 +93,10 @@ def _document_suits(document: Document, types: set[str], prefix: str, metadata: 
 
 def _label(text: str) -> str:
     return text.strip().casefold()
+
+
+def _meets(found: str | float | bool, wanted: str | float | bool | tuple[str | float | bool, ...]) -> bool:
+    return any(_same(found, value) for value in (wanted if isinstance(wanted, tuple) else (wanted,)))
 
 
 def _same(found: str | float | bool, wanted: str | float | bool) -> bool:

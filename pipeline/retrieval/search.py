@@ -14,17 +14,17 @@ from pipeline.clock import Clock
 from pipeline.index import Index
 from pipeline.ports import Embedder, Reranker
 from pipeline.rerankers.late_interaction import COVERAGE_WEIGHT
-from pipeline.retrieval.candidates import find_candidates
-from pipeline.retrieval.keyword import question_terms
+from pipeline.retrieval.exact import IndexSnapshot
+from pipeline.retrieval.keyword import weighted_terms
 from pipeline.retrieval.near_duplicates import without_near_duplicates
-from pipeline.retrieval.prefilter import matching_rows
 from pipeline.retrieval.question import encode_question
 from pipeline.retrieval.table import Table
 from pipeline.settings import SearchSettings
+from pipeline.snapshot import Asked, Snapshot
 from pipeline.text.embedded import embedded_text
 from pipeline.types import Query, Retrieval
 
-__all__ = ["CROSS_ENCODER_CANDIDATES", "retrieve"]
+__all__ = ["CROSS_ENCODER_CANDIDATES", "retrieve", "retrieve_from"]
 
 CROSS_ENCODER_CANDIDATES = 10
 """A cross-encoder reads every candidate with the question: 30 ms each where late interaction takes 0.1."""
@@ -33,6 +33,17 @@ CROSS_ENCODER_CANDIDATES = 10
 def retrieve(
     query: Query,
     index: Index,
+    embedder: Embedder,
+    settings: SearchSettings,
+    cross_encoder: Reranker | None = None,
+) -> Retrieval:
+    """`retrieve_from` an index that is at hand."""
+    return retrieve_from(query, IndexSnapshot(index), embedder, settings, cross_encoder)
+
+
+def retrieve_from(
+    query: Query,
+    snapshot: Snapshot,
     embedder: Embedder,
     settings: SearchSettings,
     cross_encoder: Reranker | None = None,
@@ -46,7 +57,7 @@ def retrieve(
 
     Args:
         query: The question; ``search_text`` is what is searched for.
-        index: The index; an empty one gives no hits.
+        snapshot: What is searched; an empty one gives no hits.
         embedder: The one the index was made with.
         settings: How many candidates and how they are fused.
         cross_encoder: The one to use if the query asks for it; where there is none, a note says so.
@@ -54,19 +65,18 @@ def retrieve(
     clock = Clock()
     vector, question = encode_question(query.search_text, embedder)
     clock.lap("encode")
-    terms = question_terms(index.postings, query.search_text)
-    pool = find_candidates(
-        index,
-        vector,
-        terms,
-        matching_rows(index, query.filter),
+    terms = weighted_terms(snapshot.statistics, query.search_text)
+    excerpt = snapshot.candidates(
+        Asked(query.search_text, vector, terms),
+        query.filter,
         mode=query.mode,
         count=max(settings.candidates, query.top_k),
         fusion=settings.fusion,
     )
+    index = excerpt.index
     clock.lap("search")
     count = max(settings.rerank, 2 * query.top_k)
-    table = Table.of(index, pool, count, vector=vector, question=question, terms=terms)
+    table = Table.of(index, excerpt.pool, count, vector=vector, question=question, terms=terms)
     if query.mode == "hybrid":
         table = _ordered(table, settings.order)
     clock.lap("late_interaction")
@@ -81,6 +91,7 @@ def retrieve(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
     )
     candidates = table.candidates(index.tokens, query.top_k)
+    calibration = snapshot.calibration
     clock.lap("near_duplicates")
     return Retrieval(
         query=query,
@@ -91,7 +102,7 @@ def retrieve(
         embedder_id=embedder.spec.id,
         timings_ms=clock.laps_ms(),
         notes=notes,
-        shifts=(index.calibration.shift, index.calibration.shift_abroad) if index.calibration else (0.0, 0.0),
+        shifts=(calibration.shift, calibration.shift_abroad) if calibration else (0.0, 0.0),
     )
 
 
