@@ -45,12 +45,12 @@ def test_past_questions_are_found_asked_again_and_forgotten(fresh: Page, script:
     fresh.wait_text("#history-list", "Где пароль?")
     assert [row.text for row in fresh.all(".past")] == ["Где пароль?", QUESTION]
     fresh.one("#history-find").send_keys("ДНЕЙ")
-    assert [row.text for row in fresh.all(".past")] == [QUESTION]
+    fresh.wait(lambda: [row.text for row in fresh.all(".past")] == [QUESTION], "only that one is left")
     fresh.all(".past")[0].click()
     fresh.wait(lambda: script.asked[-1]["question"] == QUESTION, "it is asked again")
     fresh.wait_text("#status", "Ответ готов")
     fresh.one("#history-open").click()
-    assert fresh.all(".past")[0].text == QUESTION
+    fresh.wait(lambda: fresh.all(".past")[0].text == QUESTION, "it stands first")
     fresh.one(f"[aria-label='Забыть вопрос: {QUESTION}']").click()
     fresh.wait(lambda: [row.text for row in fresh.all(".past")] == ["Где пароль?"], "it is forgotten")
     fresh.one("#history-clear").click()
