@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from postgres_server import Server, start_server, wheel_folder
 
 from pipeline.models import gguf_file, installed
 from pipeline.settings import load_settings
@@ -55,3 +58,23 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("needs ../shared/data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """A real PostgreSQL 16 with pgvector on loopback; ``OTVET_TEST_POSTGRES=url`` names another one."""
+    given = os.environ.get("OTVET_TEST_POSTGRES")
+    if given:
+        yield Server(given)
+        return
+    if wheel_folder() is None and "CI" not in os.environ and sys.platform not in ("linux", "darwin"):
+        pytest.skip("no wheel of PostgreSQL for this platform; OTVET_TEST_POSTGRES names a server")
+    with start_server() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Server) -> Iterator[str]:
+    """The URL of an empty database of that server, made for one test, its user a superuser."""
+    with postgres_server.database() as url:
+        yield url
