@@ -10,11 +10,11 @@ from pipeline.answer.prompt import Prompt
 from pipeline.errors import NotFoundError
 from pipeline.index import Index, find_row
 from pipeline.ports import Embedder
+from pipeline.ranking import Scores
 from pipeline.rerankers.late_interaction import late_interaction_score, similarity_matrix
 from pipeline.retrieval.dense import cosines
 from pipeline.retrieval.keyword import bm25, coverage, covered_share
 from pipeline.retrieval.question import encode_question
-from pipeline.retrieval.ranking import Scores
 from pipeline.types import (
     Evidence,
     Explanation,

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from pipeline.fusion import reciprocal_ranks, zscore_sum
 from pipeline.index import ChunkOrder, Index, order_of
+from pipeline.ranking import Scores, Ties, best_rows, ranks
 from pipeline.retrieval.dense import cosines
-from pipeline.retrieval.fusion import reciprocal_ranks, zscore_sum
 from pipeline.retrieval.keyword import bm25
 from pipeline.retrieval.prefilter import Rows
-from pipeline.retrieval.ranking import Scores, Ties, best_rows, ranks
 from pipeline.snapshot import Fusion, Pool, VectorIndex
 from pipeline.types import Filter, FloatMatrix, QuestionTerm, SearchMode
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.ranking import Scores
 from pipeline.retrieval.prefilter import Rows
-from pipeline.retrieval.ranking import Scores
 from pipeline.types import FloatMatrix
 
 __all__ = ["cosines"]

@@ -13,19 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.index import Postings
-from pipeline.retrieval.ranking import Scores
-from pipeline.retrieval.spelling import vocabulary_of
+from pipeline.ranking import Scores
 from pipeline.snapshot import TermStatistics
+from pipeline.text.bm25 import K1, B, length_norms, saturated
 from pipeline.text.function_words import function_terms
+from pipeline.text.spelling import vocabulary_of
 from pipeline.text.stems import keyword_terms
 from pipeline.types import FloatMatrix, QuestionTerm
 
 __all__ = ["PostingsStatistics", "bm25", "coverage", "covered_share", "question_terms", "weighted_terms"]
 
-K1 = 1.2
-"""How soon repeating a term stops adding to the score."""
-B = 0.75
-"""How much a long chunk is held against it, 0..1."""
 FUNCTION_WORD_WEIGHT = 0.1
 """What is left of the weight of a word like «почему» or "which"."""
 
@@ -72,8 +69,7 @@ def bm25(postings: Postings, terms: Sequence[QuestionTerm], *, k1: float = K1, b
     scores = np.zeros(chunks, dtype=np.float32)
     if not chunks:
         return scores
-    slope = np.float32(k1 * b / max(float(postings.lengths.mean()), 1.0))
-    norms = postings.lengths.astype(np.float32) * slope + np.float32(k1 * (1 - b))
+    norms = length_norms(postings.lengths, float(postings.lengths.mean()), k1=k1, b=b)
     for term in terms:
         parts = [_part(postings, norms, word, factor * term.weight, k1) for word, factor in term.found_as]
         if len(parts) == 1:
@@ -139,8 +135,7 @@ def _part(
     postings: Postings, norms: np.ndarray, word: str, weight: float, k1: float
 ) -> tuple[np.ndarray, np.ndarray]:
     rows, counts = _postings(postings, word)
-    frequencies = counts.astype(np.float32)
-    return rows, frequencies * np.float32(weight * (k1 + 1)) / (frequencies + norms[rows])
+    return rows, saturated(counts, norms[rows], weight, k1)
 
 
 def _postings(postings: Postings, word: str) -> tuple[np.ndarray, np.ndarray]:

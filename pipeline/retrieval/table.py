@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.index import Index, TokenStore, order_of
+from pipeline.ranking import Scores, Ties, best_rows, ranks
 from pipeline.rerankers.late_interaction import JoinedSimilarity, joined_similarity
 from pipeline.rerankers.text_only import text_only_scores
 from pipeline.retrieval.keyword import coverage, covered_share
-from pipeline.retrieval.ranking import Scores, Ties, best_rows, ranks
 from pipeline.snapshot import Pool
 from pipeline.stores.token_store import GatheredTokens, QuantisedTokens
 from pipeline.types import Candidate, Chunk, FloatMatrix, Hit, QuestionTerm, Stage, TokenVectors

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from small_index import small_index
 
-from pipeline.retrieval.keyword import K1, B, bm25, coverage, covered_share, question_terms
+from pipeline.retrieval.keyword import bm25, coverage, covered_share, question_terms
+from pipeline.text.bm25 import K1, B
 from pipeline.text.postings import build_postings
 
 POSTINGS = build_postings([["кот", "кот", "дом"], ["дом"], ["сад", "дом", "сад", "сад"]])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.retrieval.ranking import best_rows, ranks
+from pipeline.ranking import best_rows, ranks
 
 scores = st.lists(st.integers(-5, 5), max_size=30).map(lambda values: np.array(values, dtype=np.float32))
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pipeline.fusion import reciprocal_ranks, standard_scores, zscore_sum
 from pipeline.retrieval.dense import cosines
-from pipeline.retrieval.fusion import reciprocal_ranks, standard_scores, zscore_sum
 
 VECTORS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.retrieval.spelling import _LOOKALIKES, Vocabulary, edit_distance
+from pipeline.text.spelling import _LOOKALIKES, Vocabulary, edit_distance
 
 words = st.text(alphabet="аbвсcоoеeнhტ漢𐐀ёзж", min_size=1, max_size=10)
 

@@ -1,4 +1,4 @@
-"""Two rankings into one.
+"""Two rankings into one; a store that ranks by itself joins them the same way.
 
 ``zscore`` adds standardised scores and so keeps by how much a candidate wins; ``rrf`` (reciprocal
 rank fusion, Cormack, Clarke and Büttcher, SIGIR 2009) knows ranks only.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.retrieval.ranking import Scores
+from pipeline.ranking import Scores
 
 __all__ = ["reciprocal_ranks", "standard_scores", "zscore_sum"]
 
