@@ -104,7 +104,7 @@ def word_matches(question: str, index: Index, embedder: Embedder, chunk_id: str)
 
 
 def _row(index: Index, chunk_id: str) -> int:
-    row = find_row(index.chunks, chunk_id)
+    row = find_row(index, chunk_id)
     if row is None:
         raise NotFoundError(what=chunk_id)
     return row

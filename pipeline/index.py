@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +82,7 @@ class Calibration:
     refused_missing: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Postings:
     """Term statistics of all chunks for keyword search, in compressed sparse rows by term.
 
@@ -117,7 +118,7 @@ class TokenStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Index:
     """A loaded index.
 
@@ -166,34 +167,34 @@ class ChunkOrder:
 
 
 class _Latest:
-    """The order of the chunks asked about last, where they are not stored with it."""
+    """The order of the index asked about last, where it is not stored; it does not keep that index alive."""
 
     def __init__(self) -> None:
-        self.entry: tuple[Sequence[Chunk], ChunkOrder] | None = None
+        self.entry: tuple[ref[Index], ChunkOrder] | None = None
 
 
 _latest = _Latest()
 
 
-def order_of(chunks: Sequence[Chunk]) -> ChunkOrder:
+def order_of(index: Index) -> ChunkOrder:
     """The order of the chunks of an index: stored with them, else worked out once."""
-    stored = getattr(chunks, "order", None)
+    stored = getattr(index.chunks, "order", None)
     if isinstance(stored, ChunkOrder):
         return stored
     entry = _latest.entry
-    if entry is None or entry[0] is not chunks:
-        entry = _latest.entry = (chunks, ChunkOrder.of(chunks))
+    if entry is None or entry[0]() is not index:
+        entry = _latest.entry = (ref(index), ChunkOrder.of(index.chunks))
     return entry[1]
 
 
-def find_row(chunks: Sequence[Chunk], chunk_id: str) -> int | None:
+def find_row(index: Index, chunk_id: str) -> int | None:
     """The row of the chunk with this id; few chunks are looked at."""
-    rows = np.argsort(order_of(chunks).ranks)
+    rows = np.argsort(order_of(index).ranks)
     low, high = 0, len(rows)
     while low < high:
         middle = (low + high) // 2
         row = int(rows[middle])
-        found = chunks[row].id
+        found = index.chunks[row].id
         if found == chunk_id:
             return row
         low, high = (middle + 1, high) if found < chunk_id else (low, middle)

@@ -231,7 +231,7 @@ class QAService:
             NotFoundError: No such passage in the current index.
         """
         index = self._index()
-        row = find_row(index.chunks, chunk_id)
+        row = find_row(index, chunk_id)
         if row is None:
             raise NotFoundError(what=chunk_id)
         chunk = index.chunks[row]

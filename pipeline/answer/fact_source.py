@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from pipeline.answer.facts import Fact, Kind, code_form, find_facts, find_times, name_form
-from pipeline.answer.numerals import last_values, number_keys, worded_numbers
+from pipeline.text.numerals import last_values, number_keys, worded_numbers
 
 __all__ = ["FactSource"]
 

@@ -48,7 +48,7 @@ def find_candidates(
         wanted: What ``allowed`` was made from, for its use.
     """
     places = np.arange(len(index.chunks)) if allowed is None else allowed
-    order = _taken(order_of(index.chunks), allowed)
+    order = _taken(order_of(index), allowed)
     dense = cosines(index.vectors, question, allowed) if nearest is None else None
     keyword = bm25(index.postings, terms)
     if allowed is not None:

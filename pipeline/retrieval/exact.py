@@ -70,7 +70,7 @@ class IndexSnapshot:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """The chunk of this id, if there is one."""
-        row = find_row(self.index.chunks, chunk_id)
+        row = find_row(self.index, chunk_id)
         return None if row is None else self.index.chunks[row]
 
     def document(self, document_id: str) -> Document | None:

@@ -7,12 +7,16 @@ of row numbers that dense and keyword search both obey.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.index import Index
-from pipeline.types import Conditions, Document, Filter
+from pipeline.text.conditions import Wanted, has_conditions, labels_of
+from pipeline.text.document_dates import document_day
+from pipeline.types import Document, Filter
 
 __all__ = ["Rows", "matching_rows"]
 
@@ -24,23 +28,21 @@ def matching_rows(index: Index, wanted: Filter | None) -> Rows | None:
     """Rows of the chunks that meet a filter; None stands for all of them.
 
     Labels are compared without regard to letter case, a path prefix as written (with either slash),
-    and metadata by value, where ``2024`` and ``"2024"`` are the same.
+    metadata by value, and dates by day; see `pipeline.text.conditions`.
     """
-    if wanted is None or wanted == Filter():
+    if wanted is None or not has_conditions(wanted):
         return None
     groups = _groups_of(index)
-    types = {_label(name).removeprefix(".") for name in wanted.source_types}
-    tags = {_label(tag) for tag in wanted.tags}
-    prefix = wanted.path_prefix.replace("\\", "/").removeprefix("./")
+    asked = Wanted.of(wanted)
+    days = groups.days if asked.dated else ("",) * len(groups.kinds)
     suits = [
-        (not tags or not tags.isdisjoint(labels))
-        and _document_suits(document, types, prefix, wanted.metadata)
-        for document, labels in groups.kinds
+        asked.suits_labels(labels) and asked.suits_day(day) and asked.suits_document(document)
+        for (document, labels), day in zip(groups.kinds, days, strict=True)
     ]
     return np.flatnonzero(np.array(suits, dtype=np.bool_)[groups.numbers])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Groups:
     """Chunks that every filter treats alike.
 
@@ -52,6 +54,11 @@ class _Groups:
     kinds: tuple[tuple[Document, frozenset[str]], ...]
     numbers: NDArray[np.int32]
 
+    @cached_property
+    def days(self) -> tuple[str, ...]:
+        """The day of each group; few filters ask for one."""
+        return tuple(document_day(document) for document, _ in self.kinds)
+
 
 def _groups(index: Index) -> _Groups:
     numbers = np.empty(len(index.chunks), dtype=np.int32)
@@ -59,15 +66,18 @@ def _groups(index: Index) -> _Groups:
     for row, chunk in enumerate(index.chunks):
         numbers[row] = found.setdefault((chunk.document_id, chunk.tags), len(found))
     heads = {document.id: replace(document, text="", blocks=()) for document in index.documents.values()}
-    kinds = tuple((heads[name], frozenset(map(_label, (*tags, *heads[name].tags)))) for name, tags in found)
-    return _Groups(kinds, numbers)
+    return _Groups(tuple((heads[name], labels_of(tags, heads[name])) for name, tags in found), numbers)
 
 
 class _Latest:
-    """The groups of the index asked about last: to make them every chunk has to be looked at once."""
+    """The groups of the index asked about last: to make them every chunk has to be looked at once.
+
+    What is kept must not keep the index itself alive: a newer one takes its place, and the old one's
+    files are mapped into memory.
+    """
 
     def __init__(self) -> None:
-        self.entry: tuple[Index, _Groups] | None = None
+        self.entry: tuple[ref[Index], _Groups] | None = None
 
 
 _latest = _Latest()
@@ -75,32 +85,6 @@ _latest = _Latest()
 
 def _groups_of(index: Index) -> _Groups:
     entry = _latest.entry
-    if entry is None or entry[0] is not index:
-        entry = _latest.entry = (index, _groups(index))
+    if entry is None or entry[0]() is not index:
+        entry = _latest.entry = (ref(index), _groups(index))
     return entry[1]
-
-
-def _document_suits(document: Document, types: set[str], prefix: str, metadata: Conditions) -> bool:
-    return (
-        (not types or _label(str(document.metadata.get("source_type", ""))) in types)
-        and document.file.startswith(prefix)
-        and all(
-            key in document.metadata and _meets(document.metadata[key], value)
-            for key, value in metadata.items()
-        )
-    )
-
-
-def _label(text: str) -> str:
-    return text.strip().casefold()
-
-
-def _meets(found: str | float | bool, wanted: str | float | bool | tuple[str | float | bool, ...]) -> bool:
-    return any(_same(found, value) for value in (wanted if isinstance(wanted, tuple) else (wanted,)))
-
-
-def _same(found: str | float | bool, wanted: str | float | bool) -> bool:
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    # A form may send a number as text, and a file may hold it as text.
-    return found == wanted or str(found) == str(wanted)

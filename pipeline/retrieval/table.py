@@ -55,7 +55,7 @@ class Table:
 
         Ranks of the first stages are those among the whole pool.
         """
-        everyone = order_of(index.chunks).ranks[list(pool.rows)]
+        everyone = order_of(index).ranks[list(pool.rows)]
         first = {"cosine": pool.cosine, "bm25": pool.keyword, "fusion": pool.fused}
         rows, ties = pool.rows[:count], everyone[:count]
         similarity = _similarity(index.tokens, rows, question.vectors)

@@ -120,7 +120,7 @@ def _flushed(folder: Path) -> dict[str, tuple[int, int | None]]:
 
 
 def _arrays(index: Index, tokens: PackedTokens) -> dict[str, NDArray[Any]]:
-    order = order_of(index.chunks)
+    order = order_of(index)
     return {
         "vectors": index.vectors,
         "text_vectors": index.text_vectors,

@@ -8,6 +8,7 @@ is a code, and a code is never guessed at: УПД-5 is not УПД-6.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +147,7 @@ class _Latest:
     """
 
     def __init__(self) -> None:
-        self.entry: tuple[Postings, Vocabulary] | None = None
+        self.entry: tuple[ref[Postings], Vocabulary] | None = None
 
 
 _latest = _Latest()
@@ -155,7 +156,7 @@ _latest = _Latest()
 def vocabulary_of(postings: Postings) -> Vocabulary:
     """The vocabulary of an index's postings, built on first use (0.05 s for 100,000 terms)."""
     entry = _latest.entry
-    if entry is None or entry[0] is not postings:
-        entry = (postings, Vocabulary(postings.terms))
+    if entry is None or entry[0]() is not postings:
+        entry = (ref(postings), Vocabulary(postings.terms))
         _latest.entry = entry
     return entry[1]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.answer.fact_source import FactSource
 from pipeline.answer.facts import find_facts
-from pipeline.answer.numerals import number_keys, word_values
+from pipeline.text.numerals import number_keys, word_values
 
 
 def _found(text: str) -> list[tuple[str, str]]:

@@ -159,7 +159,8 @@ def test_a_text_damaged_while_it_is_in_use_is_read_from_the_json(folder: Path, i
 
 
 def test_stored_chunks_are_a_sequence(folder: Path, index: Index) -> None:
-    chunks = load(folder).chunks
+    loaded = load(folder)
+    chunks = loaded.chunks
     assert chunks == index.chunks
     assert index.chunks == chunks
     assert chunks != index.chunks[1:]
@@ -167,8 +168,8 @@ def test_stored_chunks_are_a_sequence(folder: Path, index: Index) -> None:
     assert chunks[-1] == index.chunks[-1]
     with pytest.raises(IndexError):
         chunks[len(chunks)]
-    assert find_row(chunks, index.chunks[0].id) == 0
-    assert find_row(chunks, "нет") is None
+    assert find_row(loaded, index.chunks[0].id) == 0
+    assert find_row(loaded, "нет") is None
 
 
 def test_copies_of_a_wrong_shape_are_made_again(folder: Path, index: Index) -> None:
