@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium import webdriver
+from selenium.common.exceptions import ElementNotInteractableException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -96,9 +97,14 @@ class Page:
         return self.driver.execute_script(script, *values)
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
-        return WebDriverWait(self.driver, self.patience_s, poll_frequency=0.03).until(
+        """What ``condition`` gives once it is true; an element not there yet, or no more, is waited for."""
+        soon = (StaleElementReferenceException, ElementNotInteractableException, IndexError)
+        return WebDriverWait(self.driver, self.patience_s, 0.03, ignored_exceptions=soon).until(
             lambda _: condition(), message=f"waited for: {what}"
         )
+
+    def wait_focus(self, name: str) -> None:
+        self.wait(lambda: self.focused() == name, f"the focus is on {name}")
 
     def all(self, css: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, css)

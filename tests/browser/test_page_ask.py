@@ -95,8 +95,10 @@ def test_a_citation_lights_its_card_and_escape_leads_back(page: Page, script: Sc
     assert link.get_attribute("aria-label") == "Источник 2: Перенос отпуска на следующий год"
 
     link.click()
-    assert page.focused() == "source-2"
-    assert [card.get_attribute("id") for card in page.all(".card.lit")] == ["source-2"]
+    page.wait_focus("source-2")
+    page.wait(
+        lambda: [card.get_attribute("id") for card in page.all(".card.lit")] == ["source-2"], "it is lit"
+    )
     page.wait(
         lambda: page.js(
             "const { top } = document.getElementById('source-2').getBoundingClientRect();"
@@ -107,7 +109,7 @@ def test_a_citation_lights_its_card_and_escape_leads_back(page: Page, script: Sc
     assert page.all("#source-2 .quote.clamped") == [], "the whole quote is open"
 
     page.press(Keys.ESCAPE)
-    assert page.focused() == "cite"
+    page.wait_focus("cite")
     assert page.all(".card.lit") == []
 
 

@@ -93,7 +93,7 @@ def test_every_text_asked_for_exists_and_every_text_is_used() -> None:
 def test_stages_and_times_have_a_name_for_people() -> None:
     """What a real search measures is never shown under its bare name."""
     index = small_index(["Отпуск длится 28 дней.", "Пароль от склада."])
-    asked = Query("отпуск", "отпуск", cross_encoder=True)
+    asked = Query("отпуск", "отпуск", reranker="cross-encoder")
     found = retrieve(asked, index, HashEmbedder(), SearchSettings(), OverlapReranker())
     code = "\n".join((ROOT / "pipeline" / name).read_text(encoding="utf-8") for name in CLOCKED)
     laps = set(re.findall(r'\.(?:lap|mark_once)\("(\w+)"\)', code)) | {"cross_encoder", "total"}

@@ -27,13 +27,13 @@ def test_from_the_first_key_to_the_source_and_back_without_a_mouse(page: Page, s
             break
     assert order[:2] == ["ai", "go"]
     page.press(Keys.ENTER)
-    assert page.focused() == "source-1"
+    page.wait_focus("source-1")
     page.press(Keys.TAB)
     assert page.js("return document.activeElement.closest('.card').id") == "source-1", (
         "on from the card itself"
     )
     page.press(Keys.ESCAPE)
-    assert page.focused() == "cite"
+    page.wait_focus("cite")
 
 
 def test_the_switch_and_the_languages_answer_to_space_and_enter(page: Page) -> None:

@@ -108,7 +108,7 @@ def test_search_marks_what_it_finds_and_opens_it(page: MapPage) -> None:
     assert page.one("#detail a").get_attribute("href").endswith("/source/c0004#passage")
     page.one("#clear").click()
     page.wait(lambda: not page.all("#found .row"), "everything again")
-    assert page.focused() == "words"
+    page.wait_focus("words")
 
 
 def test_a_question_finds_its_place(page: MapPage) -> None:

@@ -56,7 +56,7 @@ def test_past_questions_are_found_asked_again_and_forgotten(fresh: Page, script:
     fresh.one("#history-clear").click()
     fresh.wait_text("#history-list", "Здесь будут вопросы")
     fresh.press(Keys.ESCAPE)
-    assert not fresh.js("return document.getElementById('history').open")
+    fresh.wait(lambda: not fresh.js("return document.getElementById('history').open"), "it is closed")
 
 
 def test_an_opinion_goes_to_the_server_with_the_files_that_were_cited(fresh: Page, script: Script) -> None:
@@ -68,7 +68,7 @@ def test_an_opinion_goes_to_the_server_with_the_files_that_were_cited(fresh: Pag
     assert script.opinions[0]["question"] == QUESTION
     cited = [source["file"] for source in reply()["sources"]]
     assert script.opinions[0]["files"] == cited
-    assert fresh.focused() == "comment"
+    fresh.wait_focus("comment")
     fresh.press("не то")
     fresh.one("#right-file").send_keys("кадры/новое.md", Keys.ENTER)
     fresh.wait(lambda: len(script.opinions) == 2, "the opinion with its comment")

@@ -16,13 +16,13 @@ pytestmark = pytest.mark.browser
 
 TOKEN = "a-token-of-enough-letters"
 ATTACK = """
-const done = arguments[0];
+const [wanted, done] = arguments;
 const seen = new Set();
 document.addEventListener("securitypolicyviolation", (event) => seen.add(event.effectiveDirective));
 const add = (tag, values) => document.body.append(Object.assign(document.createElement(tag), values));
 add("img", { src: "https://evil.example/x.png" });
 add("script", { src: "https://evil.example/x.js" });
-add("script", { textContent: "document.title = 'X'" });
+add("script", { textContent: "document.title = 'evil'" });
 add("style", { textContent: "body { display: none }" });
 add("link", { rel: "stylesheet", href: "https://evil.example/x.css" });
 add("iframe", { src: "https://evil.example/" });
@@ -39,7 +39,10 @@ const form = document.createElement("form");
 Object.assign(form, { action: "https://evil.example/", method: "post" });
 document.body.append(form);
 form.submit();
-setTimeout(() => done([...seen].sort()), 500);
+const until = Date.now() + 8000;
+const look = () => wanted.every((name) => seen.has(name)) || Date.now() > until
+  ? setTimeout(() => done([...seen].sort()), 300) : setTimeout(look, 50);
+look();
 """
 FORBIDDEN = {
     "connect-src",
@@ -74,10 +77,9 @@ def test_nothing_remote_and_nothing_inline_can_load(kind: str, driver: webdriver
     with serve_really(kind, PageService()) as address:
         page = Page(driver, address)
         driver.get(f"{address}{path}")
-        title = driver.title
         page.requests()
-        assert set(driver.execute_async_script(ATTACK)) >= FORBIDDEN
-        assert driver.title == title
+        assert set(driver.execute_async_script(ATTACK, sorted(FORBIDDEN))) >= FORBIDDEN
+        assert driver.title.startswith("Otvet"), "the page set its own title and nobody else another one"
         assert page.js("return document.body.checkVisibility()")
         outside = [url for url in page.requests() if url.startswith("http") and not url.startswith(address)]
         assert outside == []
@@ -89,7 +91,7 @@ def test_nothing_remote_and_nothing_inline_can_load(kind: str, driver: webdriver
 def test_the_token_is_entered_once_and_no_script_sees_it(locked: Page) -> None:
     locked.driver.get(f"{locked.address}/map?q=1")
     box = locked.one("#token")
-    assert locked.focused() == "token"
+    locked.wait_focus("token")
     box.send_keys("no such token", Keys.ENTER)
     locked.wait_text("[role=alert]", "That is not the token.")
     locked.one("#token").send_keys(TOKEN, Keys.ENTER)

@@ -45,7 +45,7 @@ def test_ask_stream_cite_and_open_the_source(page: Page) -> None:
         == "https://example.org/otpusk"
     )
     page.all(".model .cite")[0].click()
-    assert page.focused() == "source-1"
+    page.wait_focus("source-1")
     assert page.complaints() == []
     outside = [url for url in page.requests() if url.startswith("http") and not url.startswith(page.address)]
     assert outside == []
