@@ -16,11 +16,16 @@
     │   ├── NotFoundError        no such address or passage
     │   │   ├── JobNotFoundError no such background question any more
     │   │   │   └── BatchNotFoundError  no such batch of texts any more
-    │   │   └── MapMissingError  the map of the knowledge base has not been drawn
+    │   │   ├── MapMissingError  the map of the knowledge base has not been drawn
+    │   │   └── DatabaseUnknownError     sources.toml declares no such database
     │   ├── FileNameError        no file of the knowledge base may have this name
     │   ├── FileTakenError       there is a file of this name already
     │   ├── TokenRequiredError   off this machine the server wants its token
     │   ├── KeyConflictError     an idempotency key was used with another body
+    │   ├── StatementRefusedError    SQL that is not one harmless SELECT over allowed tables
+    │   ├── StatementFailedError     the database cannot run the statement
+    │   │   ├── StatementSlowError   stopped at its time limit
+    │   │   └── StatementCostlyError the database expects too much work
     │   └── MethodNotAllowedError
     ├── BusyError                the queue is full; try again later
     ├── NotReadyError            models or index are still loading
@@ -33,6 +38,8 @@
     │   ├── IndexLockedError     another process is indexing
     │   ├── IndexNotWrittenError no room on the disk, or a folder that may not be written to
     │   └── KnowledgeBaseMissingError  the folder of documents of an index is gone
+    ├── DatabaseUnusableError    a declared database cannot be opened or read
+    │   └── DatabaseWritableError    its user may write
     ├── UnreadableFileError      one file of the knowledge base cannot be read
     ├── QuestionsFileError       a file of questions, or some of its lines, cannot be used
     ├── ModelError
@@ -68,6 +75,9 @@ __all__ = [
     "BusyError",
     "CancelledError",
     "ConsentRequiredError",
+    "DatabaseUnknownError",
+    "DatabaseUnusableError",
+    "DatabaseWritableError",
     "DownloadDamagedError",
     "DownloadError",
     "EmptyQuestionError",
@@ -108,6 +118,10 @@ __all__ = [
     "QuestionsFileError",
     "RequestError",
     "SettingsError",
+    "StatementCostlyError",
+    "StatementFailedError",
+    "StatementRefusedError",
+    "StatementSlowError",
     "TextTooLongError",
     "TokenRequiredError",
     "UnreadableFileError",
@@ -262,6 +276,48 @@ class KeyConflictError(RequestError):
     """Values: ``name``, the key."""
 
     code = "idempotency_conflict"
+
+
+class DatabaseUnknownError(NotFoundError):
+    """Values: ``what``, ``known``."""
+
+    code = "database_unknown"
+
+
+class StatementRefusedError(RequestError):
+    """Values: ``reason``, a ``Phrase``."""
+
+    code = "statement_refused"
+
+
+class StatementFailedError(RequestError):
+    """Values: ``reason``, the database's own words."""
+
+    code = "statement_failed"
+
+
+class StatementSlowError(StatementFailedError):
+    """Values: ``seconds``, the limit."""
+
+    code = "statement_slow"
+
+
+class StatementCostlyError(StatementFailedError):
+    """Values: ``cost`` that is expected, ``limit``."""
+
+    code = "statement_costly"
+
+
+class DatabaseUnusableError(OtvetError):
+    """Values: ``name``, ``reason``."""
+
+    code = "database_unusable"
+
+
+class DatabaseWritableError(DatabaseUnusableError):
+    """Values: ``name``, ``user``, ``tables`` it may change."""
+
+    code = "database_writable"
 
 
 class MethodNotAllowedError(RequestError):

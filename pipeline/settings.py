@@ -34,6 +34,7 @@ __all__ = [
     "SearchSettings",
     "ServerSettings",
     "Settings",
+    "SqlSettings",
     "load_settings",
 ]
 
@@ -131,6 +132,16 @@ class GeneratorSettings(_Section):
     )
 
 
+class SqlSettings(_Section):
+    """Bounds of a statement over a database of ``sources.toml``."""
+
+    rows: int = Field(1000, ge=1, le=100_000, description="rows of a result at most")
+    seconds: float = Field(10.0, ge=0.1, le=600, description="time of a statement at most")
+    cost: float = Field(
+        5_000_000, ge=0, description="highest cost that PostgreSQL may expect of a statement; 0: any"
+    )
+
+
 class Settings(_Section):
     """Everything a user can set."""
 
@@ -147,6 +158,7 @@ class Settings(_Section):
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
     generator: GeneratorSettings = GeneratorSettings()
+    sql: SqlSettings = SqlSettings()
 
     @property
     def knowledge_base(self) -> Path:

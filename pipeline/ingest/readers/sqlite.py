@@ -18,7 +18,7 @@ from pipeline.ingest.readers.container import check_size
 from pipeline.ingest.readers.html import html_sections
 from pipeline.ingest.readers.sections import MAX_CHARACTERS, Sections
 from pipeline.ingest.reasons import reason
-from pipeline.ingest.sources.declared import TableSource, load_sources, root_of
+from pipeline.ingest.sources.declared import AskedTable, TableSource, load_sources, root_of
 from pipeline.text.normalise import clean_text
 from pipeline.types import Document
 
@@ -44,7 +44,9 @@ def read_sqlite(path: Path, file: str) -> list[Document]:
     except SettingsError as error:
         detail = f"{error.values['where']}: {error.values['reason']}"
         raise UnreadableFileError(file=file, reason=reason("sources", detail)) from error
-    tables = [table for table in sources.table if table.file == file]
+    tables = [table for table in sources.texts if table.file == file]
+    if not tables and any(base.inside == file for base in sources.database):
+        raise UnreadableFileError(file=file, reason=reason("asked_only"))
     if not tables:
         raise UnreadableFileError(file=file, reason=reason("not_declared"))
     try:
@@ -121,6 +123,8 @@ def _document(table: TableSource, row: dict[str, Value], name: str) -> Document 
         column: value for column in table.metadata if (value := row[column]) is not None
     }
     metadata |= {"source_type": "sqlite", "table": table.table}
+    if isinstance(table, AskedTable) and (own := row[table.id]) is not None:
+        metadata["row_id"] = own  # a search can be limited to the rows that a statement selects
     link = web_link(str(row.get(table.link) or ""))
     return make_document(name, title, sections.text, blocks, metadata, link=link)
 

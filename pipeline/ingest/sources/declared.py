@@ -19,7 +19,8 @@
     [encodings]                   # where the guess is wrong
     "архив/*.txt" = "cp866"
 
-A database URL needs a ``name``, under which its rows are kept as ``fetched/<name>.sqlite``.
+A database URL needs a ``name``, under which its rows are kept as ``fetched/<name>.sqlite``. What
+``[[database]]`` may hold says `pipeline.databases`; its tables with a ``text`` are read as ``[[table]]`` are.
 """
 
 from __future__ import annotations
@@ -36,11 +37,13 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from pipeline.databases import DatabaseSource, DatabaseTable
 from pipeline.errors import SettingsError
 
 __all__ = [
     "FETCHED",
     "SOURCES_FILE",
+    "AskedTable",
     "Sources",
     "TableSource",
     "UrlSource",
@@ -98,6 +101,10 @@ class TableSource(_Entry):
         return self
 
 
+class AskedTable(TableSource):
+    """A table of long texts of a ``[[database]]``: each document says which row it is."""
+
+
 class UrlSource(_Entry):
     """An address to fetch; it is kept under ``fetched/``."""
 
@@ -131,7 +138,14 @@ class Sources(_Entry):
 
     table: tuple[TableSource, ...] = ()
     url: tuple[UrlSource, ...] = ()
+    database: tuple[DatabaseSource, ...] = ()
     encodings: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def texts(self) -> tuple[TableSource, ...]:
+        """All tables of long texts: those named alone, and those of databases."""
+        asked = (_text_of(base, table) for base in self.database for table in base.table if table.text)
+        return (*self.table, *asked)
 
     @field_validator("encodings")
     @classmethod
@@ -147,13 +161,23 @@ class Sources(_Entry):
     def _one_file_each(self) -> Self:
         """Two sources kept under one name would overwrite each other at every fetch."""
         files = [source.file for source in self.url if source.file]
-        files += [PurePosixPath(table.file).name for table in self.table if table.is_url]
+        files += [PurePosixPath(table.file).name for table in self.texts if table.is_url]
         addresses = [source.url for source in self.url]
-        for names in ([file.casefold() for file in files], addresses):
+        bases = [base.name.casefold() for base in self.database]
+        rows = [f"{table.file}/{table.table}" for table in self.texts]
+        for names in ([file.casefold() for file in files], addresses, bases, rows):
             twice = [name for name, count in Counter(names).items() if count > 1]
             if twice:
                 raise ValueError(f"named twice: {twice[0]}")
         return self
+
+
+def _text_of(base: DatabaseSource, table: DatabaseTable) -> AskedTable:
+    return AskedTable(
+        database=base.place,
+        name=base.copy_name(table.table) if base.url else "",
+        **table.model_dump(include={"table", "text", "id", "title", "link", "metadata", "format"}),
+    )
 
 
 def load_sources(knowledge_base: Path) -> Sources:

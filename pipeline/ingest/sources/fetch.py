@@ -61,7 +61,7 @@ def fetch_sources(
         OSError: The folder cannot be written.
     """
     sources = load_sources(knowledge_base)
-    tables = [table for table in sources.table if table.is_url]
+    tables = [table for table in sources.texts if table.is_url]
     folder = _Folder(knowledge_base / FETCHED)
     wanted: list[UrlSource | TableSource] = [*sources.url, *tables]
     for number, source in enumerate(wanted, start=1):

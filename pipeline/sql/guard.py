@@ -1,0 +1,217 @@
+"""Whether a statement may run, decided over its parsed tree; what runs is written anew from that tree.
+
+One SELECT, over declared tables and columns, built of nodes and functions that `pipeline.sql.allowed`
+names; comments, parameters, locks, recursion and commands never reach the database.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pipeline.errors import ExtraMissingError, StatementRefusedError
+from pipeline.sql.allowed import TYPES, function_names, node_names
+from pipeline.sql.catalog import Catalog, Dialect
+from pipeline.sql.refusal import refused
+from pipeline.sql.writing import shortened
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.errors import ErrorLevel
+
+__all__ = ["Guarded", "guard"]
+
+MAX_CHARACTERS = 10_000
+MAX_NODES = 1500
+_MAX_DEPTH = 120
+_NAMED = re.compile(r"[Cc]olumn:? '([^']*)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A statement that may run.
+
+    Attributes:
+        sql: What runs, written from ``tree``.
+        tree: The same, every column with its table, every star spelled out.
+        tables: Tables of the catalog that it reads, in order of their names.
+        columns: (table, column) pairs that it reads, in order.
+        limit: Rows it gives at most; one more than are shown where the limit is ours.
+    """
+
+    sql: str
+    tree: exp.Query
+    tables: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    limit: int
+    dialect: Dialect
+
+
+def guard(statement: str, catalog: Catalog, rows: int = 1000) -> Guarded:
+    """Check a statement and write it anew.
+
+    Args:
+        statement: SQL, of a model or a person.
+        catalog: Allowed tables and columns; names are compared without regard to case.
+        rows: Rows shown at most; the statement asks for one more, to see whether there are more.
+
+    Raises:
+        StatementRefusedError: It may not run; ``values["reason"]`` is a ``Phrase`` that says why.
+        ExtraMissingError: sqlglot is not installed.
+    """
+    try:
+        from sqlglot.errors import SqlglotError
+    except ImportError as error:
+        raise ExtraMissingError(package="sqlglot", extra="sql") from error
+    from pipeline.sql.resolve import Resolver
+
+    _hush()
+    try:
+        tree = _parsed(statement, catalog.dialect)
+        _check_nodes(tree, catalog.dialect)
+        tree = Resolver(catalog).resolve(tree)
+        limit = _limit(tree, rows + 1)
+        _check_nodes(tree, catalog.dialect)
+        found = Resolver(catalog).reads(tree)
+        sql = _written(shortened(tree), catalog.dialect)
+        # What is written must mean one SELECT again, or the writer and the reader disagree.
+        _check_nodes(_parsed(sql, catalog.dialect), catalog.dialect)
+    except SqlglotError as error:
+        raise _explained(error, catalog) from error
+    except RecursionError as error:
+        raise refused("too_long", limit=MAX_CHARACTERS) from error
+    tables = tuple(sorted({table for table, _ in found}))
+    columns = tuple(sorted(pair for pair in found if pair[1]))
+    return Guarded(sql, tree, tables, columns, limit, catalog.dialect)
+
+
+@cache
+def _hush() -> None:
+    """The parser warns on the log of everything that is refused here anyway."""
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+
+
+def _parsed(statement: str, dialect: Dialect) -> exp.Query:
+    import sqlglot
+    from sqlglot import exp
+
+    if len(statement) > MAX_CHARACTERS:
+        raise refused("too_long", limit=MAX_CHARACTERS)
+    if "\x00" in statement:
+        raise refused("syntax", detail="NUL")
+    trees = [tree for tree in sqlglot.parse(statement, dialect=dialect) if tree is not None]
+    trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+    if len(trees) != 1:
+        raise refused("several" if trees else "nothing")
+    tree = trees[0]
+    while isinstance(tree, exp.Subquery) and tree.is_wrapper:
+        tree = tree.this
+    if not isinstance(tree, exp.Select | exp.SetOperation):
+        raise refused("not_select", what=_what(tree))
+    return tree.copy()
+
+
+def _what(node: exp.Expr) -> str:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Command):
+        return str(node.this).upper()
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
+
+
+def _check_nodes(tree: exp.Query, dialect: Dialect) -> None:
+    from sqlglot import exp
+
+    known, functions = node_names(dialect), function_names(dialect)
+    for count, node in enumerate(tree.walk(), start=1):
+        if count > MAX_NODES or node.depth > _MAX_DEPTH:
+            raise refused("too_long", limit=MAX_CHARACTERS)
+        name = type(node).__name__
+        if isinstance(node, exp.Anonymous):
+            if str(node.this).lower() not in functions or not isinstance(node.this, str):
+                raise refused("function", name=str(node.this)[:60])
+        elif name not in known:
+            kind = "function" if isinstance(node, exp.Func) else "part"
+            raise refused(kind, name=node.sql_name() if isinstance(node, exp.Func) else _what(node))
+        _check_node(node)
+
+
+def _check_node(node: exp.Expr) -> None:
+    """What a node of an allowed kind may not be all the same."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.With) and node.args.get("recursive"):
+        raise refused("recursive")
+    if isinstance(node, exp.Table) and (not isinstance(node.this, exp.Identifier) or node.args.get("joins")):
+        raise refused("part", name=_what(node.this)[:60])
+    if isinstance(node, exp.Join) and str(node.args.get("method") or "").upper() == "NATURAL":
+        raise refused("part", name="NATURAL JOIN")
+    if isinstance(node, exp.Distinct) and node.args.get("on"):
+        raise refused("part", name="DISTINCT ON")
+    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("kind")):
+        raise refused("type", name=node.sql()[:60])
+    if isinstance(node, exp.Star) and not _is_plain_star(node):
+        raise refused("part", name="*")
+    if isinstance(node, exp.Var) and not isinstance(node.parent, exp.Extract | exp.Interval | exp.Func):
+        raise refused("part", name=node.name[:60])
+    if isinstance(node, exp.Offset | exp.Limit) and not _is_count(node.expression):
+        raise refused("part", name=_what(node))
+
+
+def _is_plain_star(node: exp.Star) -> bool:
+    """A star of a select list or of ``count(*)``, without EXCEPT and the like."""
+    from sqlglot import exp
+
+    if any(node.args.values()):
+        return False
+    parent = node.parent
+    if isinstance(parent, exp.Column):
+        return isinstance(parent.parent, exp.Select) and parent.arg_key == "expressions"
+    return isinstance(parent, exp.Count) or (isinstance(parent, exp.Select) and node.arg_key == "expressions")
+
+
+def _is_count(node: exp.Expr | None) -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit()
+
+
+def _limit(tree: exp.Query, highest: int) -> int:
+    """Add a limit to the whole statement, or lower the one it has."""
+    from sqlglot import exp
+
+    given = tree.args.get("limit")
+    if isinstance(given, exp.Fetch):
+        options = given.args.get("limit_options")
+        if options is not None and any(options.args.values()) and options.args.get("with_ties"):
+            raise refused("part", name="WITH TIES")
+        count = given.args.get("count")
+    else:
+        count = given.expression if given is not None else None
+    if count is not None and not _is_count(count):
+        raise refused("part", name="LIMIT")
+    limit = min(int(count.name), highest) if count is not None else highest
+    tree.set("limit", exp.Limit(expression=exp.Literal.number(limit)))
+    return limit
+
+
+def _written(tree: exp.Query, dialect: Dialect) -> str:
+    return tree.sql(dialect=dialect, comments=False, unsupported_level=_raise())
+
+
+def _raise() -> ErrorLevel:
+    from sqlglot.errors import ErrorLevel
+
+    return ErrorLevel.RAISE
+
+
+def _explained(error: Exception, catalog: Catalog) -> StatementRefusedError:
+    detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+    detail = re.sub(r"\x1b\[\d+m", "", detail)
+    if named := _NAMED.search(detail):
+        owners = [table for table in catalog.tables.values() if table.column(named[1])]
+        return refused("ambiguous" if len(owners) > 1 else "column", name=named[1])
+    return refused("syntax", detail=detail[:200].rstrip("."))

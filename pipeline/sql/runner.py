@@ -1,0 +1,175 @@
+"""A checked statement, run: read-only, within a number of rows and a time."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from pipeline.errors import StatementCostlyError, StatementFailedError, StatementSlowError
+from pipeline.sql.catalog import ColumnKind
+from pipeline.sql.connect import Access, connect_postgres, connect_sqlite, first_line
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["Limits", "ResultTable", "Value", "run_statement"]
+
+Value = str | int | float | bool | None
+
+_STEPS = 5_000  # of SQLite's machine, between two looks at the clock
+_DATE = re.compile(
+    r"\d{4}-(0[1-9]|1[0-2])"
+    r"(-([0-2]\d|3[01])([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?"
+)
+_LONG = 120
+_EXACT = 2**53  # JSON's numbers are exact up to here
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one statement.
+
+    Attributes:
+        rows: Of the result.
+        seconds: Of the whole run.
+        cost: Highest cost PostgreSQL may expect; 0: any.
+    """
+
+    rows: int = 1000
+    seconds: float = 10.0
+    cost: float = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """What a statement gave; every value fits into JSON.
+
+    Attributes:
+        kinds: What each column holds, told by its values.
+        truncated: There were more rows than are here.
+        ms: How long it took.
+    """
+
+    columns: tuple[str, ...]
+    kinds: tuple[ColumnKind, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    truncated: bool = False
+    ms: float = 0.0
+
+
+def run_statement(access: Access, statement: str, limits: Limits | None = None) -> ResultTable:
+    """Run a statement that `pipeline.sql.guard` has let through.
+
+    Raises:
+        DatabaseUnusableError: The database cannot be opened.
+        StatementFailedError: It does not run; subclasses say that it took too long or would.
+        ExtraMissingError: The database's driver is not installed.
+    """
+    limits = limits or Limits()
+    started = time.monotonic()
+    run = _run_sqlite if access.dialect == "sqlite" else _run_postgres
+    columns, rows = run(access, statement, limits)
+    kept = tuple(tuple(_plain(value) for value in row) for row in rows[: limits.rows])
+    kinds = tuple(_kind([row[place] for row in kept]) for place in range(len(columns)))
+    ms = (time.monotonic() - started) * 1000
+    return ResultTable(tuple(columns), kinds, kept, len(rows) > limits.rows, round(ms, 1))
+
+
+def _run_sqlite(access: Access, statement: str, limits: Limits) -> tuple[list[str], Sequence[Sequence[Any]]]:
+    deadline = time.monotonic() + limits.seconds
+    with closing(connect_sqlite(access)) as connection:
+        connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
+        # A single step of the machine may be long (a huge sort); an interrupt from outside ends that too.
+        timer = threading.Timer(limits.seconds + 0.2, connection.interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            cursor = connection.execute(statement)
+            rows: Sequence[Sequence[Any]] = cursor.fetchmany(limits.rows + 1)
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            if time.monotonic() > deadline:
+                raise StatementSlowError(seconds=limits.seconds) from error
+            raise StatementFailedError(reason=first_line(error)) from error
+        finally:
+            timer.cancel()
+            timer.join()
+        return [str(item[0]) for item in cursor.description or ()], rows
+
+
+def _run_postgres(
+    access: Access, statement: str, limits: Limits
+) -> tuple[list[str], Sequence[Sequence[Any]]]:
+    import psycopg
+
+    with closing(connect_postgres(access, limits.seconds)) as connection:
+        try:
+            # The first snapshot pins the transaction: from here on it cannot be made a writing one.
+            connection.execute("SELECT 1")
+            if limits.cost:
+                _check_cost(connection, statement, limits.cost)
+            # A cursor of the server takes one query, no other command, and sends rows as it is asked.
+            with connection.cursor(name="otvet") as cursor:
+                cursor.execute(statement.encode())
+                rows: Sequence[Sequence[Any]] = cursor.fetchmany(limits.rows + 1)
+                return [item.name for item in cursor.description or ()], rows
+        except psycopg.errors.QueryCanceled as error:
+            raise StatementSlowError(seconds=limits.seconds) from error
+        except (psycopg.Error, UnicodeError) as error:
+            raise StatementFailedError(reason=first_line(error)) from error
+
+
+def _check_cost(connection: psycopg.Connection[tuple[Any, ...]], statement: str, limit: float) -> None:
+    """Ask for the plan; ``prepare`` has the server take one statement only."""
+    row = connection.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode(), prepare=True).fetchone()
+    cost = float(row[0][0]["Plan"]["Total Cost"]) if row else 0.0
+    if cost > limit:
+        raise StatementCostlyError(cost=round(cost), limit=round(limit))
+
+
+def _plain(value: object) -> Value:
+    """A value as JSON keeps it: decimals as numbers, dates as ISO 8601, bytes and the rest as text."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | float | Decimal):
+        return _number(value)
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).decode("utf-8", "replace")
+    return value.total_seconds() if isinstance(value, dt.timedelta) else str(value)
+
+
+def _number(value: float | Decimal) -> Value:
+    """A number that JSON keeps exactly; a larger one as text, and none for what is no number."""
+    if not math.isfinite(value):
+        return None
+    if isinstance(value, float):
+        return value
+    if value == int(value):
+        return int(value) if abs(value) <= _EXACT else str(value)
+    return float(value)
+
+
+def _kind(values: Sequence[Value]) -> ColumnKind:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "other"
+    if all(isinstance(value, bool) for value in known):
+        return "flag"
+    if all(isinstance(value, int | float) for value in known):
+        return "number"
+    texts = [value for value in known if isinstance(value, str)]
+    if len(texts) == len(known) and all(_DATE.fullmatch(text) for text in texts):
+        return "date"
+    if len(texts) == len(known) and max(map(len, texts)) <= _LONG:
+        return "category"
+    return "text" if texts else "other"
