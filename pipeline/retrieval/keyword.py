@@ -1,7 +1,6 @@
-"""Keyword search: BM25 over the postings of an index.
+"""Keyword search: what the words of a question weigh, and which of them a chunk holds.
 
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
-non-negative idf that Lucene uses.
+The score itself is `pipeline.text.bm25`; the weights are the non-negative idf that Lucene uses.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from pipeline.index import Postings
 from pipeline.ranking import Scores
 from pipeline.snapshot import TermStatistics
-from pipeline.text.bm25 import K1, B, length_norms, saturated
+from pipeline.text.bm25 import bm25, occurrences
 from pipeline.text.function_words import function_terms
 from pipeline.text.spelling import vocabulary_of
 from pipeline.text.stems import keyword_terms
@@ -50,37 +49,11 @@ class PostingsStatistics:
 
     def holding(self, term: str) -> int | None:
         """How many chunks hold a term; None for one that occurs nowhere."""
-        return len(_postings(self.postings, term)[0]) if term in self.postings.terms else None
+        return len(occurrences(self.postings, term)[0]) if term in self.postings.terms else None
 
     def nearest(self, term: str) -> tuple[tuple[str, float], ...]:
         """Terms of the index spelt like this one, each with a factor 0..1."""
         return vocabulary_of(self.postings).nearest(term)
-
-
-def bm25(postings: Postings, terms: Sequence[QuestionTerm], *, k1: float = K1, b: float = B) -> Scores:
-    """BM25 score of every chunk of the index, 0 where no term occurs.
-
-    A term found under several spellings counts once a chunk, with the spelling that scores best there.
-
-    Returns:
-        float32, shape (chunks,).
-    """
-    chunks = len(postings.lengths)
-    scores = np.zeros(chunks, dtype=np.float32)
-    if not chunks:
-        return scores
-    norms = length_norms(postings.lengths, float(postings.lengths.mean()), k1=k1, b=b)
-    for term in terms:
-        parts = [_part(postings, norms, word, factor * term.weight, k1) for word, factor in term.found_as]
-        if len(parts) == 1:
-            rows, values = parts[0]
-            scores[rows] += values
-        elif parts:
-            best = np.zeros(chunks, dtype=np.float32)
-            for rows, values in parts:
-                best[rows] = np.maximum(best[rows], values)
-            scores += best
-    return scores
 
 
 def coverage(postings: Postings, terms: Sequence[QuestionTerm], rows: Sequence[int]) -> FloatMatrix:
@@ -93,7 +66,7 @@ def coverage(postings: Postings, terms: Sequence[QuestionTerm], rows: Sequence[i
     table = np.zeros((len(wanted), len(terms)), dtype=np.float32)
     for column, term in enumerate(terms):
         for word, factor in term.found_as:
-            held, _ = _postings(postings, word)
+            held, _ = occurrences(postings, word)
             if not len(held):
                 continue
             places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
@@ -129,18 +102,3 @@ def _question_term(known: TermStatistics, term: str) -> QuestionTerm:
     if term in function_terms():
         weight *= FUNCTION_WORD_WEIGHT
     return QuestionTerm(text=term, weight=weight, found_as=found)
-
-
-def _part(
-    postings: Postings, norms: np.ndarray, word: str, weight: float, k1: float
-) -> tuple[np.ndarray, np.ndarray]:
-    rows, counts = _postings(postings, word)
-    return rows, saturated(counts, norms[rows], weight, k1)
-
-
-def _postings(postings: Postings, word: str) -> tuple[np.ndarray, np.ndarray]:
-    term = postings.terms.get(word)
-    if term is None:  # an excerpt of a base need not hold what the base holds
-        return postings.rows[:0], postings.counts[:0]
-    span = slice(int(postings.starts[term]), int(postings.starts[term + 1]))
-    return postings.rows[span], postings.counts[span]
