@@ -37,6 +37,8 @@
     │   ├── IndexMismatchError   made by another embedder, prefix scheme or format
     │   ├── IndexLockedError     another process is indexing
     │   ├── IndexNotWrittenError no room on the disk, or a folder that may not be written to
+    │   ├── StoreUnreachableError   the server that keeps the index does not answer
+    │   ├── StoreNotWrittenError    a store could not be brought up to date
     │   └── KnowledgeBaseMissingError  the folder of documents of an index is gone
     ├── DatabaseUnusableError    a declared database cannot be opened or read
     │   └── DatabaseWritableError    its user may write
@@ -122,6 +124,8 @@ __all__ = [
     "StatementFailedError",
     "StatementRefusedError",
     "StatementSlowError",
+    "StoreNotWrittenError",
+    "StoreUnreachableError",
     "TextTooLongError",
     "TokenRequiredError",
     "UnreadableFileError",
@@ -390,6 +394,18 @@ class KnowledgeBaseMissingError(IndexUnusableError):
     """Values: ``path``, ``files`` that the index holds."""
 
     code = "knowledge_base_missing"
+
+
+class StoreUnreachableError(IndexUnusableError):
+    """Values: ``store``, ``address`` without user and password, ``reason``."""
+
+    code = "store_unreachable"
+
+
+class StoreNotWrittenError(IndexUnusableError):
+    """Values: ``store``, ``reason``."""
+
+    code = "store_not_written"
 
 
 class UnreadableFileError(OtvetError):

@@ -35,6 +35,8 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "SqlSettings",
+    "StoreKind",
+    "StoreSettings",
     "load_settings",
 ]
 
@@ -142,6 +144,33 @@ class SqlSettings(_Section):
     )
 
 
+StoreKind = Literal["json", "faiss-flat", "faiss-hnsw", "chroma", "postgres", "qdrant"]
+"""What can keep an index; see docs/stores.md."""
+
+
+class StoreSettings(_Section):
+    """What keeps the index that is searched."""
+
+    kind: StoreKind = Field("json", description="what keeps the index, see stores.md")
+    url: SecretStr = Field(
+        SecretStr(""), description="address of PostgreSQL or Qdrant; empty: Qdrant in a local folder"
+    )
+    source: str = Field(
+        "main", pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]{0,39}$", description="name of this knowledge base there"
+    )
+    pool: int = Field(8, ge=1, le=256, description="connections to the server at once")
+    timeout_s: float = Field(10.0, gt=0, le=600, description="wait for the server")
+    hnsw_links: int = Field(16, ge=4, le=128, description="HNSW: neighbours of each passage (M)")
+    hnsw_build: int = Field(128, ge=8, le=4096, description="HNSW: care in building (efConstruction)")
+    hnsw_search: int = Field(128, ge=8, le=4096, description="HNSW: care in searching (efSearch)")
+
+    @model_validator(mode="after")
+    def _a_server_has_an_address(self) -> StoreSettings:
+        if self.kind == "postgres" and not self.url.get_secret_value():
+            raise ValueError("kind postgres needs store.url, as postgresql://user@host/base")
+        return self
+
+
 class Settings(_Section):
     """Everything a user can set."""
 
@@ -158,6 +187,7 @@ class Settings(_Section):
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
     generator: GeneratorSettings = GeneratorSettings()
+    store: StoreSettings = StoreSettings()
     sql: SqlSettings = SqlSettings()
 
     @property

@@ -1,0 +1,41 @@
+"""Every store under its name, each empty: what the contract suite of the stores runs over.
+
+A new store registers itself here, with what it needs, and is tested like all the others::
+
+    @maker("mine")
+    def _mine(folder: Path, request: pytest.FixtureRequest) -> Store:
+        return MyStore(folder)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.retrieval.local_store import LocalStore
+from pipeline.snapshot import Store
+
+__all__ = ["MAKERS", "maker"]
+
+Maker = Callable[[Path, pytest.FixtureRequest], Store]
+
+MAKERS: dict[str, Maker] = {}
+"""Name -> makes an empty store, in a folder of its own or in a database that the request's fixtures give."""
+
+
+def maker(name: str) -> Callable[[Maker], Maker]:
+    """Register a store under the name that the setting ``store.kind`` has for it."""
+
+    def registered(make: Maker) -> Maker:
+        MAKERS[name] = make
+        return make
+
+    return registered
+
+
+@maker("json")
+def _json(folder: Path, request: pytest.FixtureRequest) -> Store:
+    del request
+    return LocalStore(folder)
