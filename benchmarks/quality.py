@@ -26,7 +26,7 @@ from pipeline.evaluation.metrics import area_under_curve, first_rank, mean_recip
 from pipeline.ports import Embedder, Reranker
 from pipeline.retrieval.search import retrieve
 from pipeline.settings import IndexSettings, SearchSettings
-from pipeline.types import Candidate, Evidence, Query, Retrieval, SearchMode
+from pipeline.types import Candidate, Evidence, Query, Retrieval
 
 SENTENCE_COUNTS = (1, 2, 3, 4, 6, 8)
 
@@ -76,7 +76,7 @@ def search(
     one: QuestionSet,
     embedder: Embedder,
     *,
-    mode: SearchMode = "hybrid",
+    strategy: str = "",
     settings: SearchSettings | None = None,
     cross_encoder: Reranker | None = None,
     count: int | None = None,
@@ -89,7 +89,7 @@ def search(
     found = [
         _light(
             retrieve(
-                Query(q.text, q.text, mode=mode, cross_encoder=cross_encoder is not None),
+                Query(q.text, q.text, strategy=strategy, reranker="cross-encoder" if cross_encoder else ""),
                 one.index,
                 embedder,
                 settings or SearchSettings(),
@@ -113,9 +113,9 @@ def ranking_table(one: QuestionSet, embedder: Embedder) -> None:
     default = search(one, embedder)
     wide = SearchSettings(rerank=60)
     print(f"\n{one.name}: {len(one.index.chunks)} chunks, {len(default.questions)} answerable questions")
-    line("dense alone", search(one, embedder, mode="dense").ranks())
-    line("BM25 alone", search(one, embedder, mode="keyword").ranks())
-    rrf = search(one, embedder, settings=SearchSettings(rerank=60, fusion="rrf"))
+    line("dense alone", search(one, embedder, strategy="dense").ranks())
+    line("BM25 alone", search(one, embedder, strategy="keyword").ranks())
+    rrf = search(one, embedder, settings=SearchSettings(rerank=60, strategy="hybrid-rrf"))
     line("RRF 0.7 / 0.3", rrf.ranks("fusion"))
     all_stages = search(one, embedder, settings=wide)
     line("sum of z-scores", all_stages.ranks("fusion"))

@@ -43,9 +43,11 @@ from pipeline.lazy import Lazy
 from pipeline.messages import Phrase, text
 from pipeline.ports import Embedder, GeneratorSpec, Reranker, Sampling
 from pipeline.replies import sources_of
+from pipeline.retrieval.room import Room
 from pipeline.retrieval.search import retrieve
 from pipeline.settings import Settings
 from pipeline.stores.live import LiveIndex
+from pipeline.strategies import settled
 from pipeline.text.language import detect_language
 from pipeline.types import (
     Answer,
@@ -243,7 +245,7 @@ class QAService:
         retrieval = self._retrieved(query, index, _Turn(request, lambda: False, Clock()))
         evidence = self._evidence(retrieval)
         place = standing(retrieval, index, self._parts.embedder.get(), chunk_id) if chunk_id else None
-        prompt = None if evidence.refused else self._prompt_of(query, evidence)
+        prompt = None if evidence.refused else self._prompt_of(retrieval.query, evidence)
         return explanation(retrieval, evidence, prompt, index.manifest.build_id, place)
 
     def match_words(self, question: str, chunk_id: str) -> WordMatches:
@@ -316,17 +318,33 @@ class QAService:
 
     def _retrieved(self, query: Query, index: Index, turn: _Turn) -> Retrieval:
         left_s = turn.clock.left_s(turn.request.deadline_s)
-        with self._doors[query.cross_encoder].passing(turn.cancelled, left_s):
-            ranker = self._parts.cross_encoder.get() if query.cross_encoder else None
-            return retrieve(query, index, self._parts.embedder.get(), self._settings.search, ranker)
+        search = self._settings.search
+        way, order = settled(query.strategy or search.strategy, query.reranker or search.reranker)
+        with self._doors[order.reads].passing(turn.cancelled, left_s):
+            ranker = self._parts.cross_encoder.get() if order.reads else None
+            room = self._room(query) if way.is_whole else None
+            return retrieve(query, index, self._parts.embedder.get(), search, ranker, room=room)
+
+    def _room(self, query: Query) -> Room:
+        """What the prompt has left for sources, counted by the generator where one is ready."""
+        empty = Evidence(hits=(), sentences=(), relevance=0.0, refused=False)
+        prompt = self._prompt_of(query, empty)
+        worker = self._parts.worker.peek() if self._parts.worker else None
+        if prompt is None or worker is None:
+            return Room.of(self._parts.embedder.get(), self._prompt_tokens)
+        return Room(self._prompt_tokens - prompt.tokens, worker.count_tokens)
+
+    @property
+    def _prompt_tokens(self) -> int:
+        return self._settings.generator.context_tokens - self._settings.generator.answer_tokens
 
     def _prompt_of(self, query: Query, evidence: Evidence) -> Prompt | None:
         """The prompt that would be sent; None where no generator is ready to count its tokens."""
         worker = self._parts.worker.peek() if self._parts.worker else None
         if worker is None or worker.state != "ready":
             return None
-        room = self._settings.generator.context_tokens - self._settings.generator.answer_tokens
-        return build_prompt(query, evidence, detect_language(query.text), worker.count_tokens, room)
+        language = detect_language(query.text)
+        return build_prompt(query, evidence, language, worker.count_tokens, self._prompt_tokens)
 
     def _evidence(self, retrieval: Retrieval) -> Evidence:
         chosen = self._settings.search

@@ -19,11 +19,13 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from pipeline.errors import SettingsError
+from pipeline.strategies import DEFAULT_STRATEGY, RERANKERS, STRATEGIES
 
 __all__ = [
     "ChunkingName",
@@ -106,10 +108,8 @@ class SearchSettings(_Section):
 
     candidates: int = Field(30, ge=1, le=1000, description="candidates of each first stage")
     rerank: int = Field(20, ge=1, le=200, description="candidates that late interaction reorders")
-    fusion: Literal["zscore", "rrf"] = Field("zscore", description="how dense and keyword lists are joined")
-    order: Literal["late_interaction", "text_only", "fusion"] = Field(
-        "late_interaction", description="what puts the candidates in order"
-    )
+    strategy: str = Field(DEFAULT_STRATEGY, description="how passages are found, see strategies.md")
+    reranker: str = Field("", description="what puts them in order; empty: what suits the strategy")
     strictness: int = Field(
         0, ge=-2, le=2, description="2: refuse sooner than answer wrongly; -2: the reverse"
     )
@@ -119,6 +119,14 @@ class SearchSettings(_Section):
     second_look: bool = Field(
         False, description="ask the language model too whether a doubtful passage holds the answer"
     )
+
+    @field_validator("strategy", "reranker")
+    @classmethod
+    def _is_registered(cls, name: str, info: ValidationInfo) -> str:
+        known = STRATEGIES.names() if info.field_name == "strategy" else ("", *RERANKERS.names())
+        if name not in known:
+            raise ValueError(f"one of {', '.join(filter(None, known))}")
+        return name
 
 
 class GeneratorSettings(_Section):

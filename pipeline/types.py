@@ -152,7 +152,7 @@ class Encoded:
 
     Attributes:
         vectors: float32, shape (texts, dimension), each row of length 1.
-        tokens: Token vectors per text, or None when they were not asked for.
+        tokens: Token vectors per text, or None when they were not asked for or this embedder has none.
     """
 
     vectors: FloatMatrix
@@ -184,6 +184,8 @@ class Query:
         text: The question as written, without flags (shown to people and to the generator).
         search_text: The cleaned form that is embedded and matched.
         flags: Flags that were recognised, as written, in order.
+        strategy: Name of the way to search; empty: as the settings say.
+        reranker: Name of the way to order; empty: as the settings say, else what suits the strategy.
         top_k: Sources to return, 1..20.
         sources_limit: Sources given to the generator, 1..9.
     """
@@ -191,10 +193,10 @@ class Query:
     text: str
     search_text: str
     flags: tuple[str, ...] = ()
-    mode: SearchMode = "hybrid"
+    strategy: str = ""
+    reranker: str = ""
     top_k: int = 3
     sources_limit: int = 3
-    cross_encoder: bool = False
     scores: bool = False
     timings: bool = False
     filter: Filter | None = None
@@ -354,7 +356,8 @@ class AskRequest:
     """One request as a caller means it, flags in ``question`` not yet read.
 
     Field names, types and defaults are those of ``POST /ask``; a flag in the question wins over
-    its field. ``client`` tells callers apart for a fair queue.
+    its field, and ``reranker`` over ``cross_encoder``, which is its older spelling. ``client`` tells callers
+    apart for a fair queue.
     """
 
     question: str
@@ -362,6 +365,8 @@ class AskRequest:
     top_k: int = 3
     sources_limit: int = 3
     cross_encoder: bool = False
+    strategy: str = ""
+    reranker: str = ""
     scores: bool = False
     filter: Filter | None = None
     prompt: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.errors import EmptyQuestionError, QuestionTooLongError
+from pipeline.strategies import RERANKERS, STRATEGIES
 from pipeline.text.flags import parse_flags
 from pipeline.text.normalise import clean_question
 from pipeline.types import AskRequest, Query
@@ -19,6 +20,7 @@ def understand(request: AskRequest) -> Query:
     Raises:
         QuestionTooLongError: More than ``QUESTION_LIMIT`` characters.
         EmptyQuestionError: Nothing is left once flags are read.
+        InvalidRequestError: There is no such strategy or reranker.
     """
     if len(request.question) > QUESTION_LIMIT:
         raise QuestionTooLongError(length=len(request.question), limit=QUESTION_LIMIT)
@@ -26,16 +28,20 @@ def understand(request: AskRequest) -> Query:
     search_text = clean_question(parsed.text)
     if not search_text:
         raise EmptyQuestionError()
+    strategy = parsed.strategy or request.strategy
+    reranker = parsed.reranker or request.reranker or ("cross-encoder" if request.cross_encoder else "")
+    # Unknown names are refused here, whoever asks; empty ones are for the settings to fill.
+    names = STRATEGIES[strategy].name if strategy else "", RERANKERS[reranker].name if reranker else ""
     # A source that the answer may cite is always among those returned.
     top_k = max(request.top_k, parsed.sources_limit or 0)
     return Query(
         text=parsed.text,
         search_text=search_text,
         flags=parsed.flags,
-        mode=parsed.mode or "hybrid",
+        strategy=names[0],
+        reranker=names[1],
         top_k=top_k,
         sources_limit=parsed.sources_limit or min(request.sources_limit, top_k),
-        cross_encoder=parsed.cross_encoder or request.cross_encoder,
         scores=parsed.scores or request.scores,
         timings=parsed.timings,
         filter=request.filter,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pipeline.answer.orders import is_ordered, without_orders
 from pipeline.errors import PromptTooLongError
 from pipeline.ports import ChatMessage
+from pipeline.strategies import STRATEGIES
 from pipeline.text.language import detect_language
 from pipeline.text.sentences import split_sentences
 from pipeline.types import Evidence, Hit, Language, Query
@@ -113,7 +114,7 @@ def build_prompt(
     The best source stands whole: a small model reads one coherent passage better than scattered sentences.
     The others give their sentences among the best four, so that reading them costs little. Sources stand
     in the order of their rank. What does not fit is dropped from the end, the last one that fits in part is
-    cut at a sentence.
+    cut at a sentence. A strategy that takes everything has all its sources stand whole.
 
     Args:
         query: The question as the person wrote it, and how many sources to give.
@@ -125,10 +126,11 @@ def build_prompt(
     Raises:
         PromptTooLongError: The question alone does not fit.
     """
-    texts = [(1, text) for hit in evidence.hits[:1] if (text := source_text(hit))]
+    whole = len(evidence.hits) if query.strategy and STRATEGIES[query.strategy].is_whole else 1
+    texts = [(n, text) for n, hit in enumerate(evidence.hits[:whole], 1) if (text := source_text(hit))]
     texts += [
         (n, chosen)
-        for n in range(2, min(query.sources_limit, len(evidence.hits)) + 1)
+        for n in range(whole + 1, min(query.sources_limit, len(evidence.hits)) + 1)
         if (chosen := _chosen_sentences(evidence, n))
     ]
     return _Fitter(fixed_messages(), _asked(query.text, language), count_tokens, budget).fit(texts)

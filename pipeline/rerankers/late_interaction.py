@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.strategies import COVERAGE_WEIGHT
 from pipeline.types import FloatMatrix
 
 __all__ = [
@@ -25,9 +26,6 @@ __all__ = [
     "similarity_matrix",
     "token_maxima",
 ]
-
-COVERAGE_WEIGHT = 0.08
-"""What holding all of the question's words adds to a passage's score (0.04..0.12 do as well)."""
 
 _SINGLE_THREADED = 1 << 18
 

@@ -1,26 +1,27 @@
 """One search, from a question to ranked candidates: plain functions, all inputs in the signature.
 
-encode → filter → dense and keyword candidates → fuse → late interaction → (cross-encoder) →
+encode → filter → first stage (`pipeline.strategies`) → late interaction → order → (cross-encoder) →
 near-duplicates out. The same input gives the same output, timings apart.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
 from pipeline.clock import Clock
 from pipeline.index import Index
 from pipeline.ports import Embedder, Reranker
-from pipeline.rerankers.late_interaction import COVERAGE_WEIGHT
 from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.retrieval.keyword import weighted_terms
 from pipeline.retrieval.near_duplicates import without_near_duplicates
 from pipeline.retrieval.question import encode_question
+from pipeline.retrieval.room import Room, fitting
 from pipeline.retrieval.table import Table
 from pipeline.settings import SearchSettings
 from pipeline.snapshot import Asked, Snapshot
+from pipeline.strategies import RERANKERS, Strategy, settled
 from pipeline.text.embedded import embedded_text
 from pipeline.types import Query, Retrieval
 
@@ -36,9 +37,11 @@ def retrieve(
     embedder: Embedder,
     settings: SearchSettings,
     cross_encoder: Reranker | None = None,
+    *,
+    room: Room | None = None,
 ) -> Retrieval:
     """`retrieve_from` an index that is at hand."""
-    return retrieve_from(query, IndexSnapshot(index), embedder, settings, cross_encoder)
+    return retrieve_from(query, IndexSnapshot(index), embedder, settings, cross_encoder, room=room)
 
 
 def retrieve_from(
@@ -47,49 +50,63 @@ def retrieve_from(
     embedder: Embedder,
     settings: SearchSettings,
     cross_encoder: Reranker | None = None,
+    *,
+    room: Room | None = None,
 ) -> Retrieval:
     """Find the passages that answer a question.
 
-    A hybrid search is ordered by late interaction plus a little for the share of the question's words,
-    weighted by rarity, that the passage holds (or as ``settings.order`` says). ``dense`` and ``keyword``
-    are ordered by their one score, and late interaction serves the answer only. With
-    ``query.cross_encoder`` the best candidates are read by the cross-encoder, which then decides.
+    The strategy finds candidates and the reranker orders them, both named by the query, else by the settings;
+    with its usual reranker a hybrid search is ordered by late interaction plus a little for the share of the
+    question's words, weighted by rarity, that the passage holds. With the cross-encoder the best of what the
+    strategy's usual reranker gives are read, and it then decides.
 
     Args:
         query: The question; ``search_text`` is what is searched for.
         snapshot: What is searched; an empty one gives no hits.
         embedder: The one the index was made with.
-        settings: How many candidates and how they are fused.
-        cross_encoder: The one to use if the query asks for it; where there is none, a note says so.
+        settings: How many candidates, and the strategy where the query names none.
+        cross_encoder: The one to use if it is asked for; where there is none, a note says so.
+        room: What the prompt has room for, to a strategy that takes everything; None for what it usually has,
+            counted in tokens of the embedder.
+
+    Returns:
+        With the query that was carried out: its strategy and reranker are named, and where the strategy takes
+        everything, as many sources are shown and read as there are.
     """
     clock = Clock()
+    query, strategy = _settled(query, settings)
     vector, question = encode_question(query.search_text, embedder)
     clock.lap("encode")
     terms = weighted_terms(snapshot.statistics, query.search_text)
-    excerpt = snapshot.candidates(
-        Asked(query.search_text, vector, terms),
-        query.filter,
-        mode=query.mode,
-        count=max(settings.candidates, query.top_k),
-        fusion=settings.fusion,
-    )
+    asked = Asked(query.search_text, vector, terms)
+    if strategy.is_whole:
+        room = room or Room.of(embedder)
+        excerpt = fitting(strategy.find(snapshot, asked, query.filter, room.chunks), room)
+        count = len(excerpt.pool.rows)
+    else:
+        excerpt = strategy.find(snapshot, asked, query.filter, max(settings.candidates, query.top_k))
+        count = max(settings.rerank, 2 * query.top_k)
     index = excerpt.index
     clock.lap("search")
-    count = max(settings.rerank, 2 * query.top_k)
     table = Table.of(index, excerpt.pool, count, vector=vector, question=question, terms=terms)
-    if query.mode == "hybrid":
-        table = _ordered(table, settings.order)
+    reads = RERANKERS[query.reranker].reads
+    order = RERANKERS[strategy.reranker if reads else query.reranker].order
+    if order is not None:
+        table = table.ordered(order(table.stages))
     clock.lap("late_interaction")
     notes: tuple[str, ...] = ()
-    if query.cross_encoder and cross_encoder is None:
+    if reads and cross_encoder is None:
         notes = ("no_cross_encoder",)
-    elif query.cross_encoder and cross_encoder is not None:
+    elif reads and cross_encoder is not None:
         table = table.taken(range(max(CROSS_ENCODER_CANDIDATES, query.top_k)))
         table = _cross_encoded(table, query.search_text, cross_encoder)
         clock.lap(cross_encoder.name)
     table = table.taken(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
     )
+    if strategy.is_whole:
+        everything = max(len(table.rows), 1)
+        query = replace(query, top_k=everything, sources_limit=everything)
     candidates = table.candidates(index.tokens, query.top_k)
     calibration = snapshot.calibration
     clock.lap("near_duplicates")
@@ -106,10 +123,10 @@ def retrieve_from(
     )
 
 
-def _ordered(table: Table, order: Literal["late_interaction", "text_only", "fusion"]) -> Table:
-    if order == "late_interaction":
-        return table.ordered(table.stages["late_interaction"] + COVERAGE_WEIGHT * table.stages["coverage"])
-    return table.ordered(table.stages[order])
+def _settled(query: Query, settings: SearchSettings) -> tuple[Query, Strategy]:
+    """The query with nothing left open."""
+    strategy, reranker = settled(query.strategy or settings.strategy, query.reranker or settings.reranker)
+    return replace(query, strategy=strategy.name, reranker=reranker.name), strategy
 
 
 def _cross_encoded(table: Table, question: str, cross_encoder: Reranker) -> Table:

@@ -1,22 +1,21 @@
 """Flags of a question: whole words at its end, the letter flags at its very start too.
 
-``-s`` scores, ``-ce`` cross-encoder, ``-k`` keyword search only, ``-d`` dense only, ``-t``
-timings, ``-1`` … ``-9`` sources for the generator.
+``-s`` scores, ``-t`` timings, ``-1`` … ``-9`` sources for the generator, and a flag for every way to search
+and to order that is registered in `pipeline.strategies`: ``-k`` keyword search only, ``-ce`` cross-encoder…
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.strategies import RERANKERS, STRATEGIES, letter_flags
 from pipeline.text.normalise import clean_text
-from pipeline.types import SearchMode
 
 __all__ = ["ParsedFlags", "parse_flags"]
 
-_LETTER_FLAGS = frozenset(("-s", "-ce", "-k", "-d", "-t"))
 _NUMBER_FLAGS = frozenset(f"-{number}" for number in range(1, 10))
-_FLAGS = _LETTER_FLAGS | _NUMBER_FLAGS
 _STOP = "--"
 _WORD = re.compile(r"\S+")
 
@@ -28,16 +27,17 @@ class ParsedFlags:
     Attributes:
         text: The question word for word, empty if there were flags only.
         flags: The flags as written, in order.
-        mode: ``keyword`` or ``dense`` if asked for (the later flag wins), else None.
+        strategy: Name of the way to search if asked for (the later flag wins), else None.
+        reranker: Name of the way to order likewise.
         sources_limit: 1..9 if asked for (the later flag wins), else None.
     """
 
     text: str
     flags: tuple[str, ...] = ()
     scores: bool = False
-    cross_encoder: bool = False
     timings: bool = False
-    mode: SearchMode | None = None
+    strategy: str | None = None
+    reranker: str | None = None
     sources_limit: int | None = None
 
 
@@ -51,16 +51,16 @@ def parse_flags(text: str) -> ParsedFlags:
     Args:
         text: The question as it came; control characters and the like are cleaned first.
     """
-    text = clean_text(text)
+    text, letters = clean_text(text), letter_flags()
     words = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
     first = 0
-    while first < len(words) and words[first][0] in _LETTER_FLAGS:
+    while first < len(words) and words[first][0] in letters:
         first += 1
     flags = [word for word, _, _ in words[:first]]
     if first < len(words) and words[first][0] == _STOP:
         return _parsed(text[words[first][2] :].strip(), flags)
-    last = len(words)
-    while last > first and words[last - 1][0] in _FLAGS | {_STOP}:
+    last, known = len(words), letters | _NUMBER_FLAGS | {_STOP}
+    while last > first and words[last - 1][0] in known:
         last -= 1
     tail = words[last:]
     stops = [place for place, (word, _, _) in enumerate(tail) if word == _STOP]
@@ -73,15 +73,17 @@ def parse_flags(text: str) -> ParsedFlags:
 
 
 def _parsed(text: str, flags: list[str]) -> ParsedFlags:
-    modes: dict[str, SearchMode] = {"-k": "keyword", "-d": "dense"}
-    asked_modes = [modes[flag] for flag in flags if flag in modes]
     numbers = [int(flag[1:]) for flag in flags if flag in _NUMBER_FLAGS]
     return ParsedFlags(
         text=text,
         flags=tuple(flags),
         scores="-s" in flags,
-        cross_encoder="-ce" in flags,
         timings="-t" in flags,
-        mode=asked_modes[-1] if asked_modes else None,
+        strategy=_last(flags, STRATEGIES.flags()),
+        reranker=_last(flags, RERANKERS.flags()),
         sources_limit=numbers[-1] if numbers else None,
     )
+
+
+def _last(flags: Sequence[str], names: Mapping[str, str]) -> str | None:
+    return next((names[flag] for flag in reversed(flags) if flag in names), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, NoReturn, cast
@@ -18,6 +18,7 @@ __all__ = [
     "KEY_LIMIT",
     "Field",
     "boolean_of",
+    "choice_of",
     "given",
     "key_of",
     "notes_of",
@@ -33,13 +34,17 @@ _NOTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the contract; ``low`` and ``high`` bound a number, or the length of a text or a list."""
+    """One field of the contract; ``low`` and ``high`` bound a number, or the length of a text or a list.
 
-    kind: Literal["text", "boolean", "integer", "number", "format", "filter", "texts", "examples"]
+    ``choices`` are the values of a ``choice`` at the moment; an empty text is none of them and the default.
+    """
+
+    kind: Literal["text", "boolean", "integer", "number", "format", "filter", "texts", "examples", "choice"]
     default: object
     about: str
     low: int = 0
     high: int = 0
+    choices: Callable[[], tuple[str, ...]] = tuple
 
 
 Fields = Mapping[str, Field]
@@ -70,6 +75,12 @@ def boolean_of(body: Body, fields: Fields, name: str) -> bool:
     """True or false."""
     value = given(body, fields, name)
     return value if isinstance(value, bool) else refuse(name, "field_boolean")
+
+
+def choice_of(body: Body, fields: Fields, name: str) -> str:
+    """One of the field's choices; empty where nothing was chosen."""
+    value, known = text_of(name, given(body, fields, name) or ""), fields[name].choices()
+    return value if not value or value in known else refuse(name, "field_choice", known=", ".join(known))
 
 
 def number_of(body: Body, fields: Fields, name: str) -> float:

@@ -203,8 +203,8 @@ def _schema(field: Field) -> dict[str, object]:
             return {"type": "boolean"} | about
         case "integer" | "number":
             return {"type": field.kind, "minimum": field.low, "maximum": field.high} | about
-        case "format":
-            return {"enum": [True, False, "html"]} | about
+        case "format" | "choice":
+            return {"enum": list(field.choices()) or [True, False, "html"]} | about
         case "texts" | "examples":
             return _list(field) | about
         case "filter":
@@ -265,7 +265,8 @@ def _body(route: Route) -> dict[str, object]:
 
 
 def _search_parameters() -> list[dict[str, object]]:
-    names = {"q": "question"} | {name: name for name in ("top_k", "scores", "cross_encoder", "format")}
+    same = ("top_k", "scores", "strategy", "reranker", "cross_encoder", "format")
+    names = {"q": "question"} | {name: name for name in same}
     return [
         {"name": name, "in": "query", "required": name == "q", "schema": _schema(FIELDS[field])}
         for name, field in names.items()

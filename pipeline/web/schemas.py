@@ -16,12 +16,14 @@ from urllib.parse import parse_qsl
 from pipeline.errors import MalformedBodyError, QuestionTooLongError
 from pipeline.jobs import Key
 from pipeline.messages import Phrase
+from pipeline.strategies import RERANKERS, STRATEGIES
 from pipeline.types import AskRequest, Filter, Language, Metadata
 from pipeline.understand import QUESTION_LIMIT
 from pipeline.web.fields import (
     KEY_LIMIT,
     Field,
     boolean_of,
+    choice_of,
     given,
     key_of,
     notes_of,
@@ -60,7 +62,9 @@ FIELDS: dict[str, Field] = {
     "format": Field("format", True, 'True: HTML fragment; false: plain text; "html": a whole page.'),
     "top_k": Field("integer", 3, "Sources to return.", 1, 20),
     "sources_limit": Field("integer", 3, "Sources given to the generator.", 1, 9),
-    "cross_encoder": Field("boolean", False, "Rerank with the cross-encoder."),
+    "strategy": Field("choice", None, "How passages are found.", choices=STRATEGIES.names),
+    "reranker": Field("choice", None, "What puts them in order.", choices=RERANKERS.names),
+    "cross_encoder": Field("boolean", False, "The same as the reranker cross-encoder."),
     "scores": Field("boolean", False, "Show the score of every stage for every source."),
     "filter": Field("filter", None, "Conditions that documents must meet, checked before ranking."),
     "prompt": Field("text", None, "Generate with this prompt instead of the knowledge base."),
@@ -163,6 +167,8 @@ def parse(
         top_k=int(number_of(body, FIELDS, "top_k")),
         sources_limit=int(number_of(body, FIELDS, "sources_limit")),
         cross_encoder=boolean_of(body, FIELDS, "cross_encoder"),
+        strategy=choice_of(body, FIELDS, "strategy"),
+        reranker=choice_of(body, FIELDS, "reranker"),
         scores=boolean_of(body, FIELDS, "scores"),
         filter=_filter(body.get("filter")),
         # An empty field of a form means that nothing was filled in.

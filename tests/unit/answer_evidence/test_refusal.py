@@ -118,5 +118,5 @@ def test_the_order_a_person_asked_for_does_not_change_the_verdict():
     index = small_index(texts, EMBEDDER)
     query = Query("отпуск длится 28 дней", "отпуск длится 28 дней")
     plain = retrieve(query, index, EMBEDDER, SearchSettings())
-    dense = retrieve(replace(query, mode="dense"), index, EMBEDDER, SearchSettings())
+    dense = retrieve(replace(query, strategy="dense"), index, EMBEDDER, SearchSettings())
     assert relevance(plain) == pytest.approx(relevance(dense))

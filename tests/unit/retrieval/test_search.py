@@ -14,6 +14,7 @@ from pipeline.embedders.hash import HashEmbedder
 from pipeline.rerankers.overlap import OverlapReranker
 from pipeline.retrieval.search import CROSS_ENCODER_CANDIDATES, retrieve
 from pipeline.settings import SearchSettings
+from pipeline.strategies import STRATEGIES
 from pipeline.types import Filter, Query
 
 EMBEDDER = HashEmbedder(256)
@@ -44,9 +45,9 @@ def written(retrieval):
     return json.dumps([hits, [asdict(term) for term in retrieval.terms]]).encode()
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "keyword"])
-def test_the_right_passage_comes_first(mode):
-    assert rows(search(mode=mode))[0] == 0
+@pytest.mark.parametrize("strategy", STRATEGIES.names())
+def test_the_right_passage_comes_first(strategy):
+    assert rows(search(strategy=strategy))[0] == 0
 
 
 @pytest.mark.parametrize(("top_k", "count"), [(1, 1), (3, 3), (4, 4), (20, 4)])
@@ -57,10 +58,10 @@ def test_top_k_is_a_limit_not_a_promise(top_k, count):
     assert retrieval.hits == tuple(candidate.hit for candidate in retrieval.candidates[:count])
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "dense", "keyword"])
-def test_an_empty_index_gives_nothing(mode):
+@pytest.mark.parametrize("strategy", STRATEGIES.names())
+def test_an_empty_index_gives_nothing(strategy):
     """Case 7: an empty knowledge base is no accident."""
-    retrieval = search(index=small_index([], EMBEDDER), mode=mode)
+    retrieval = search(index=small_index([], EMBEDDER), strategy=strategy)
     assert retrieval.hits == ()
     assert retrieval.candidates == ()
 
@@ -81,14 +82,14 @@ def test_every_stage_is_told_with_score_and_rank():
 
 
 def test_single_stage_modes_are_ordered_by_their_stage():
-    for mode, stage in (("dense", "cosine"), ("keyword", "bm25")):
-        for hit in search(mode=mode).hits:
+    for strategy, stage in (("dense", "cosine"), ("keyword", "bm25")):
+        for hit in search(strategy=strategy).hits:
             scores = {item.name: item.score for item in hit.stages}
             assert hit.score == scores[stage]
 
 
 def test_keyword_search_finds_only_what_holds_a_word():
-    assert rows(search("охрана склада", mode="keyword", top_k=4)) == [2]
+    assert rows(search("охрана склада", strategy="keyword", top_k=4)) == [2]
 
 
 def test_the_same_input_gives_the_same_bytes():
@@ -97,7 +98,7 @@ def test_the_same_input_gives_the_same_bytes():
 
 def test_ties_break_by_chunk_id():
     index = small_index([Passage("отпуск", f"{n}.txt", topic) for n, topic in enumerate("вба")], EMBEDDER)
-    same = search("отпуск", index=index, mode="keyword")
+    same = search("отпуск", index=index, strategy="keyword")
     assert len({hit.score for hit in same.hits}) == 1
     assert [hit.chunk.id for hit in same.hits] == sorted(hit.chunk.id for hit in same.hits)
 
@@ -107,8 +108,8 @@ def test_a_filter_is_obeyed_before_ranking():
     near = [Passage(f"Отпуск длится дней сколько {n}", "отпуск.md") for n in range(50)]
     far = [Passage(f"В архиве лежит дело {n}", "архив.md") for n in range(3)]
     index = small_index([*near, *far], EMBEDDER)
-    for mode in ("hybrid", "dense"):
-        found = search(index=index, mode=mode, filter=Filter(path_prefix="архив.md"))
+    for strategy in ("hybrid-z", "dense"):
+        found = search(index=index, strategy=strategy, filter=Filter(path_prefix="архив.md"))
         assert [hit.chunk.file for hit in found.hits] == ["архив.md"] * 3
 
 
@@ -129,12 +130,12 @@ def test_near_duplicates_are_one_source():
 
 
 def test_reciprocal_ranks_instead_of_scores():
-    assert rows(search(settings=SearchSettings(fusion="rrf")))[0] == 0
+    assert rows(search(settings=SearchSettings(strategy="hybrid-rrf")))[0] == 0
 
 
-@pytest.mark.parametrize("order", ["text_only", "fusion"])
-def test_the_order_can_be_that_of_an_earlier_stage(order):
-    for hit in search(settings=SearchSettings(order=order), top_k=4).hits:
+@pytest.mark.parametrize(("reranker", "order"), [("text-only", "text_only"), ("none", "fusion")])
+def test_the_order_can_be_that_of_an_earlier_stage(reranker, order):
+    for hit in search(settings=SearchSettings(reranker=reranker), top_k=4).hits:
         (stage,) = [item for item in hit.stages if item.name == order]
         assert (hit.score, hit.rank) == (stage.score, stage.rank)
 
@@ -157,7 +158,7 @@ class Contrary:
 
 
 def reranked(reranker, index=INDEX, **changes):
-    changes = {"cross_encoder": True, **changes}
+    changes = {"reranker": "cross-encoder", **changes}
     return retrieve(
         query("Сколько дней длится отпуск?", **changes), index, EMBEDDER, SearchSettings(), reranker
     )
@@ -183,7 +184,7 @@ def test_a_cross_encoder_reads_topic_and_text_of_the_best_only():
 
 def test_a_cross_encoder_is_left_alone_when_nobody_asks():
     reranker = Contrary()
-    reranked(reranker, cross_encoder=False)
+    retrieve(query(TEXTS[0]), INDEX, EMBEDDER, SearchSettings(), reranker)
     assert reranker.passages == []
 
 
@@ -197,7 +198,7 @@ def test_passages_without_text_keep_their_place_behind():
     """Case 23: empty candidates are not given to the reranker and never fail it."""
     index = small_index([*TEXTS, "", "   "], EMBEDDER)
     reranker = Contrary()
-    retrieval = reranked(reranker, index, mode="dense", top_k=6)
+    retrieval = reranked(reranker, index, strategy="dense", top_k=6)
     assert all(text.strip() for text in reranker.passages)
     assert [hit.chunk.text.strip() == "" for hit in retrieval.hits][:4] == [False] * 4
     assert all(math.isfinite(hit.score) for hit in retrieval.hits)
@@ -224,9 +225,9 @@ def test_a_question_beyond_the_limit_of_the_embedder():
     assert rows(retrieval)[0] == 0
 
 
-@given(st.text(max_size=60), st.sampled_from(["hybrid", "dense", "keyword"]))
-def test_any_text_gives_finite_scores_in_falling_order(text, mode):
-    retrieval = search(text, mode=mode, top_k=20)
+@given(st.text(max_size=60), st.sampled_from(STRATEGIES.names()))
+def test_any_text_gives_finite_scores_in_falling_order(text, strategy):
+    retrieval = search(text, strategy=strategy, top_k=20)
     scores = [hit.score for hit in retrieval.hits]
     assert scores == sorted(scores, reverse=True)
     assert [hit.rank for hit in retrieval.hits] == list(range(1, len(scores) + 1))

@@ -3,6 +3,7 @@
 import pytest
 
 from pipeline.errors import EmptyQuestionError, QuestionTooLongError
+from pipeline.strategies import STRATEGIES
 from pipeline.types import AskRequest
 from pipeline.understand import understand
 
@@ -12,12 +13,12 @@ def test_flags_are_read_and_the_text_stays_as_written():
     assert query.text == "Где  лежит Ёлка?"
     assert query.search_text == "Где лежит Ёлка?"
     assert query.flags == ("-s", "-ce", "-5")
-    assert (query.scores, query.cross_encoder, query.sources_limit, query.top_k) == (True, True, 5, 5)
+    assert (query.scores, query.reranker, query.sources_limit, query.top_k) == (True, "cross-encoder", 5, 5)
 
 
 def test_fields_count_where_no_flag_speaks():
     query = understand(AskRequest(question="вопрос", top_k=7, sources_limit=2, scores=True))
-    assert (query.top_k, query.sources_limit, query.scores, query.mode) == (7, 2, True, "hybrid")
+    assert (query.top_k, query.sources_limit, query.scores, query.strategy) == (7, 2, True, "")
 
 
 def test_the_generator_never_gets_a_source_that_is_not_returned():
@@ -25,9 +26,9 @@ def test_the_generator_never_gets_a_source_that_is_not_returned():
     assert (query.top_k, query.sources_limit) == (1, 1)
 
 
-@pytest.mark.parametrize(("flag", "mode"), [("-k", "keyword"), ("-d", "dense")])
-def test_mode_flags(flag, mode):
-    assert understand(AskRequest(question=f"вопрос {flag}")).mode == mode
+@pytest.mark.parametrize(("flag", "name"), sorted(STRATEGIES.flags().items()))
+def test_strategy_flags(flag, name):
+    assert understand(AskRequest(question=f"вопрос {flag}")).strategy == name
 
 
 @pytest.mark.parametrize("question", ["", "  \n", "-s -ce", "-s", "--", "\ufeff", "\x00"])

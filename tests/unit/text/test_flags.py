@@ -57,12 +57,12 @@ def test_flags_are_read_at_both_ends(question: str, text: str, flags: tuple[str,
 
 def test_flags_set_what_they_mean_and_the_later_one_wins() -> None:
     parsed = parse_flags("-k отпуск -d -2 -7 -s -ce -t")
-    assert (parsed.mode, parsed.sources_limit) == ("dense", 7)
+    assert (parsed.strategy, parsed.sources_limit) == ("dense", 7)
     assert parsed.scores
-    assert parsed.cross_encoder
+    assert parsed.reranker == "cross-encoder"
     assert parsed.timings
     plain = parse_flags("отпуск")
-    assert (plain.mode, plain.sources_limit, plain.scores) == (None, None, False)
+    assert (plain.strategy, plain.reranker, plain.sources_limit, plain.scores) == (None, None, None, False)
 
 
 @given(st.lists(st.sampled_from(["-s", "-ce", "-k", "-5", "--", "-", "слово", "-x"]), max_size=7))
