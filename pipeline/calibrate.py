@@ -174,9 +174,9 @@ class _Encoded:
             q for q in dict.fromkeys(questions) if len(embedder.token_spans(q)) <= self.spec.token_limit
         ]
         encoded = embedder.encode(within, "query", with_tokens=True)
-        tokens = encoded.tokens or ()
+        tokens = encoded.tokens
         self._known: Mapping[str, Encoded] = {
-            question: Encoded(encoded.vectors[row : row + 1], (tokens[row],))
+            question: Encoded(encoded.vectors[row : row + 1], tokens and (tokens[row],))
             for row, question in enumerate(within)
         }
 

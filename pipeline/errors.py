@@ -44,6 +44,9 @@
     │   └── DatabaseWritableError    its user may write
     ├── UnreadableFileError      one file of the knowledge base cannot be read
     ├── QuestionsFileError       a file of questions, or some of its lines, cannot be used
+    ├── RunMissingError          there is no such run of otvet eval
+    ├── RunTakenError            a run of otvet eval cannot have this name
+    ├── QualityError             an evaluation is below a bar, or worse than another one
     ├── ModelError
     │   ├── ModelMissingError
     │   ├── ModelDamagedError    size or SHA-256 differs
@@ -60,6 +63,10 @@
     ├── NotWrittenError          no room on the disk, or a folder that may not be written to
     ├── PromptTooLongError       the prompt leaves no room for an answer
     ├── AddressUnusableError     the server cannot listen where it should
+    ├── RemoteError              a server of remote.…_url
+    │   ├── RemoteUnreachableError  none answers
+    │   ├── RemoteRefusedError   it answers with an error
+    │   └── RemoteBrokenError    it answers what it should not
     └── GeneratorError           the engine failed
 """
 
@@ -116,9 +123,16 @@ __all__ = [
     "OtvetError",
     "PipMissingError",
     "PromptTooLongError",
+    "QualityError",
     "QuestionTooLongError",
     "QuestionsFileError",
+    "RemoteBrokenError",
+    "RemoteError",
+    "RemoteRefusedError",
+    "RemoteUnreachableError",
     "RequestError",
+    "RunMissingError",
+    "RunTakenError",
     "SettingsError",
     "StatementCostlyError",
     "StatementFailedError",
@@ -528,3 +542,45 @@ class QuestionsFileError(OtvetError):
             for number, why in (lines if isinstance(lines, list) else [])
         ]
         return {**self.values, "lines": "\n".join(said)}
+
+
+class RunMissingError(OtvetError):
+    """Values: ``name``, ``known``."""
+
+    code = "eval_run_missing"
+
+
+class RunTakenError(OtvetError):
+    """Values: ``name``."""
+
+    code = "eval_run_taken"
+
+
+class QualityError(OtvetError):
+    """Values: ``lines``: what is below its bar or worse than before, one a line."""
+
+    code = "eval_quality"
+
+
+class RemoteError(OtvetError):
+    """Values: ``url``, ``reason``."""
+
+    code = "remote"
+
+
+class RemoteUnreachableError(RemoteError):
+    """Values: ``url``, ``reason``."""
+
+    code = "remote_unreachable"
+
+
+class RemoteRefusedError(RemoteError):
+    """Values: ``url``, ``http`` (status), ``reason``."""
+
+    code = "remote_refused"
+
+
+class RemoteBrokenError(RemoteError):
+    """Values: ``url``, ``reason``."""
+
+    code = "remote_broken"

@@ -14,7 +14,7 @@ from pipeline.ranking import Scores
 from pipeline.rerankers.late_interaction import late_interaction_score, similarity_matrix
 from pipeline.retrieval.dense import cosines
 from pipeline.retrieval.keyword import bm25, coverage, covered_share
-from pipeline.retrieval.question import encode_question
+from pipeline.retrieval.question import encode_question, with_words
 from pipeline.types import (
     Evidence,
     Explanation,
@@ -66,7 +66,7 @@ def standing(retrieval: Retrieval, index: Index, embedder: Embedder, chunk_id: s
     if hit is not None:
         later = tuple(stage for stage in hit.stages if stage.name not in ("cosine", "bm25"))
         return Standing(hit.chunk, (*first, *later), len(index.chunks), hit.rank)
-    similarity = similarity_matrix(question.vectors, index.tokens[row].vectors)
+    similarity = similarity_matrix(question.vectors, with_words(index, question).tokens[row].vectors)
     share = covered_share(retrieval.terms, coverage(index.postings, retrieval.terms, [row]))[0]
     later = (
         _against("coverage", float(share), retrieval),
@@ -91,8 +91,8 @@ def word_matches(question: str, index: Index, embedder: Embedder, chunk_id: str)
         NotFoundError: No such passage.
     """
     row = _row(index, chunk_id)
-    chunk, passage = index.chunks[row], index.tokens[row]
     _, asked = encode_question(question, embedder)
+    chunk, passage = index.chunks[row], with_words(index, asked).tokens[row]
     similarity = similarity_matrix(asked.vectors, passage.vectors)
     words = [(match.start(), match.end()) for match in _WORD.finditer(chunk.text)]
     found = [

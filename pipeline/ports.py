@@ -86,7 +86,8 @@ class Embedder(Protocol):
         Args:
             texts: Any number of texts, each at most ``spec.token_limit`` tokens long.
             role: ``query`` or ``passage``.
-            with_tokens: Also return the normalised token vectors of the same pass.
+            with_tokens: Also return the normalised token vectors of the same pass, where this embedder has
+                any: one that never does is taken by its words instead (`pipeline.text.word_tokens`).
             progress: Called with (texts done, texts in all).
 
         Raises:
@@ -150,7 +151,7 @@ class GeneratorSpec:
 
 
 class Generator(Protocol):
-    """Writes text. Not thread-safe: ``generators.worker`` owns it."""
+    """Writes text. Not thread-safe unless it says so: ``generators.worker`` owns it."""
 
     @property
     def spec(self) -> GeneratorSpec:
@@ -169,6 +170,7 @@ class Generator(Protocol):
         Raises:
             PromptTooLongError: The prompt leaves no room for an answer.
             GeneratorError: The engine failed; the generator may be unusable afterwards.
+            RemoteError: Its server did; the generator is as good as before.
         """
         ...
 

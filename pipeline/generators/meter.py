@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 
 from pipeline.generators.stats import GenerationStats, ReportsStats
@@ -20,50 +21,59 @@ WEIGHT = 0.3
 
 
 class Meter:
-    """Running means over finished texts. Written by the worker's thread only, read by any."""
+    """Running means over finished texts. Each lane is written by its own thread, all are read by any.
 
-    def __init__(self) -> None:
+    Args:
+        lanes: How many texts may be written at once.
+    """
+
+    def __init__(self, lanes: int = 1) -> None:
+        self._lock = threading.Lock()
         self._seconds: float | None = None
         self._prefill_rate: float | None = None
         self._decode_rate: float | None = None
         self._finished = 0
         self._read = self._reused = self._written = 0
-        self._started: float | None = None
-        self._beat = 0.0
+        self._started: list[float | None] = [None] * lanes
+        self._beats = [0.0] * lanes
 
-    def start(self) -> None:
+    def start(self, lane: int = 0) -> None:
         """A text is begun."""
-        self._started = self._beat = time.monotonic()
+        self._started[lane] = self._beats[lane] = time.monotonic()
 
-    def beat(self) -> None:
+    def beat(self, lane: int = 0) -> None:
         """It made a step."""
-        self._beat = time.monotonic()
+        self._beats[lane] = time.monotonic()
 
-    def stop(self) -> None:
+    def stop(self, lane: int = 0) -> None:
         """It is over, in whatever way."""
-        self._started = None
+        self._started[lane] = None
 
-    def finish(self, generator: object, *, complete: bool) -> None:
+    def finish(self, generator: object, *, complete: bool, lane: int = 0) -> None:
         """Take the measurements of a text that went well; an incomplete one says nothing about its length."""
-        if isinstance(generator, ReportsStats):
-            self._take_rates(generator.stats)
-        if complete and self._started is not None:
-            self._finished += 1
-            self._seconds = _mean(self._seconds, time.monotonic() - self._started)
+        started = self._started[lane]
+        with self._lock:
+            if isinstance(generator, ReportsStats):
+                self._take_rates(generator.stats)
+            if complete and started is not None:
+                self._finished += 1
+                self._seconds = _mean(self._seconds, time.monotonic() - started)
 
     def estimate_s(self, texts: int) -> float:
         """Seconds until so many texts are finished."""
-        started = self._started
-        spent = time.monotonic() - started if started is not None else 0.0
-        return max(0.0, texts * self._mean_s() - min(spent, self._mean_s())) if texts else 0.0
+        spent = max((time.monotonic() - one for one in self._started if one is not None), default=0.0)
+        rounds = math.ceil(texts / len(self._started))
+        return max(0.0, rounds * self._mean_s() - min(spent, self._mean_s())) if texts else 0.0
 
     def retry_after_s(self) -> int:
         """Whole seconds until a place in a full line is likely to be free, at least 1."""
         return max(1, math.ceil(self.estimate_s(1)))
 
     def status(self) -> dict[str, object]:
-        """Totals, means, and how long the text being written has been silent (None when idle)."""
-        silent = time.monotonic() - self._beat if self._started is not None else None
+        """Totals, means, and how long a text being written has been silent (None when idle)."""
+        now = time.monotonic()
+        lanes = zip(self._started, self._beats, strict=True)
+        silent = max((now - beat for started, beat in lanes if started is not None), default=None)
         return {
             "finished": self._finished,
             "read_tokens": self._read,

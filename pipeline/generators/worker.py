@@ -1,4 +1,4 @@
-"""The one thread that owns the language model."""
+"""The thread that owns the language model, or those that share one elsewhere."""
 
 from __future__ import annotations
 
@@ -36,12 +36,17 @@ class _Warms(Protocol):
 
 
 @runtime_checkable
+class _Replicated(Protocol):
+    def replicas(self) -> list[dict[str, object]]: ...
+
+
+@runtime_checkable
 class _Interruptible(Protocol):
     def interrupt(self) -> None: ...
 
 
 class GeneratorWorker:
-    """Loads a generator in the background and writes one text at a time with it. Thread-safe.
+    """Loads a generator in the background and writes one text at a time with it, or several. Thread-safe.
 
     Waiting texts stand in a bounded line that is fair between clients. If the engine fails, the text that
     met the failure gets the error, and a fresh engine is loaded for the next one.
@@ -50,26 +55,38 @@ class GeneratorWorker:
         load: Makes the generator; called in the worker's own thread.
         queue_size: How many texts may wait.
         prefix: Messages that most prompts begin with; read ahead whenever nobody waits.
+        parallel: Texts written at once; more than one only with a generator that many threads may use.
     """
 
     def __init__(
-        self, load: Callable[[], Generator], queue_size: int, prefix: Sequence[ChatMessage] = ()
+        self,
+        load: Callable[[], Generator],
+        queue_size: int,
+        prefix: Sequence[ChatMessage] = (),
+        *,
+        parallel: int = 1,
     ) -> None:
         self._queue_size = queue_size
         self._prefix = tuple(prefix)
         self._changed = threading.Condition()
         self._keeper = Keeper(load, self._changed)
         self._queue: FairQueue[Job] = FairQueue()
-        self._running: Job | None = None
+        self._running: list[Job] = []
+        self._parallel = parallel
         self._warming = False
         # Callers that wait for the generator to be loaded, before they can even join the line.
         self._early = 0
-        self._meter = Meter()
+        self._meter = Meter(parallel)
+        self._mending = threading.Lock()
         # A daemon that is closed at exit: an interpreter that ends must not wait for a whole answer, nor
         # tear llama.cpp down in the middle of a token.
-        self._thread = threading.Thread(target=self._run, name="otvet-generator", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._run, args=(lane,), name=f"otvet-generator-{lane}", daemon=True)
+            for lane in range(parallel)
+        ]
         atexit.register(self.close)
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def submit(
         self,
@@ -157,6 +174,11 @@ class GeneratorWorker:
         return generator.count_tokens(text)
 
     @property
+    def scores(self) -> bool:
+        """Whether the loaded generator can compare given answers."""
+        return isinstance(self._keeper.generator, Scorer)
+
+    @property
     def state(self) -> State:
         """``loading``, ``ready``, ``failed`` (for good) or ``closed``."""
         return self._keeper.state
@@ -170,10 +192,13 @@ class GeneratorWorker:
                 "error": keeper.error.code if keeper.error else None,
                 "reason": str(keeper.error) if keeper.error else None,
                 "model": keeper.generator.spec.id if keeper.generator else None,
-                "running": self._running is not None,
+                "running": bool(self._running),
+                "writing": len(self._running),
+                "parallel": self._parallel,
                 "waiting": len(self._queue),
                 "queue_size": self._queue_size,
                 "restarts": keeper.restarts,
+                "replicas": _replicas(keeper.generator),
                 **self._meter.status(),
             }
 
@@ -181,26 +206,29 @@ class GeneratorWorker:
         """Stop at the next token, refuse whoever waits, free the model; waits for that."""
         with self._changed:
             self._keeper.state = "closed"
-            if self._running is not None:
-                self._running.abandoned = True
+            for job in self._running:
+                job.abandoned = True
             self._interrupt()
             self._changed.notify_all()
         atexit.unregister(self.close)
-        self._thread.join(timeout_s)
+        until = time.monotonic() + timeout_s
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
     def withdraw(self, job: Job) -> None:
         """Forget a job: out of the line, or stopped in the middle of its prompt or at its next token."""
         job.abandoned = True
         with self._changed:
             self._queue.remove(job)
-            if job is self._running:
+            if job in self._running:
                 self._interrupt()
 
     def place(self, job: Job) -> int:
         """Texts to be finished before this one starts; 0 while it is written and afterwards."""
         with self._changed:
             order = self._queue.order()
-            return order.index(job) + (self._running is not None) if job in order else 0
+            ahead = order.index(job) + len(self._running) + 1 if job in order else 0
+            return max(0, ahead - self._parallel)
 
     def estimate_s(self, job: Job) -> float:
         """Seconds until the job is likely to start."""
@@ -221,27 +249,37 @@ class GeneratorWorker:
             self._changed.wait(min(left, 0.1))
         return self._keeper.generator.spec
 
-    def _run(self) -> None:
-        self._keeper.load()
+    def _run(self, lane: int) -> None:
+        if lane == 0:
+            self._keeper.load()
         while (job := self._take()) is not None:
-            self._write(job)
+            self._write(job, lane)
             with self._changed:
-                self._running = None
+                self._running.remove(job)
+                self._changed.notify_all()
         with self._changed:
             reason = self._keeper.error if self._keeper.state == "failed" else CancelledError()
             while len(self._queue):
                 self._queue.pop().output.put(again(reason))
-        self._keeper.drop()
+            # The first thread frees the generator, once no other one writes with it.
+            if lane == 0:
+                self._changed.wait_for(lambda: not self._running)
+        if lane == 0:
+            self._keeper.drop()
 
     def _take(self) -> Job | None:
         """The next job, or None when there will be no more."""
         self._warm()
         with self._changed:
-            self._changed.wait_for(lambda: self._over() or len(self._queue) > 0)
+            self._changed.wait_for(lambda: self._over() or self._may_begin())
             if self._over():
                 return None
-            self._running = self._queue.pop()
-            return self._running
+            job = self._queue.pop()
+            self._running.append(job)
+            return job
+
+    def _may_begin(self) -> bool:
+        return len(self._queue) > 0 and self._keeper.state != "loading"
 
     def _interrupt(self) -> None:
         """Have the engine look at once whether it may go on, in the midst of a long prompt too."""
@@ -272,20 +310,21 @@ class GeneratorWorker:
         finally:
             self._warming = False
 
-    def _write(self, job: Job) -> None:
+    def _write(self, job: Job, lane: int) -> None:
         generator = self._keeper.generator
         if generator is None or (end := job.over()) is not None:
             job.output.put(CancelledError() if generator is None or end == "cancelled" else None)
             return
-        self._meter.start()
+        self._meter.start(lane)
         try:
-            if job.continuations:
-                if not isinstance(generator, Scorer):
-                    raise GeneratorError(reason=Phrase("generator_no_scores"))
-                job.scores = generator.score(job.messages, job.continuations, self._watch(job))
-            else:
-                for piece in generator.generate(job.messages, job.sampling, self._watch(job)):
+            if not job.continuations:
+                for piece in generator.generate(job.messages, job.sampling, self._watch(job, lane)):
                     job.output.put(piece)
+            elif isinstance(generator, Scorer):
+                job.scores = generator.score(job.messages, job.continuations, self._watch(job, lane))
+            else:
+                job.output.put(GeneratorError(reason=Phrase("generator_no_scores")))
+                return
         except GeneratorError as error:
             self._recover(job, error)
         except OtvetError as error:
@@ -298,19 +337,24 @@ class GeneratorWorker:
             end = job.over()
             job.output.put(CancelledError() if end == "cancelled" else None)
             # A scored text says nothing about how long a written one takes.
-            self._meter.finish(generator, complete=end is None and not job.continuations)
+            self._meter.finish(generator, complete=end is None and not job.continuations, lane=lane)
         finally:
-            self._meter.stop()
+            self._meter.stop(lane)
 
-    def _watch(self, job: Job) -> Callable[[], bool]:
+    def _watch(self, job: Job, lane: int) -> Callable[[], bool]:
         """What the generator polls: every poll is a sign of life, between the batches of a prompt too."""
 
         def cancelled() -> bool:
-            self._meter.beat()
+            self._meter.beat(lane)
             return job.over() is not None
 
         return cancelled
 
     def _recover(self, job: Job, error: GeneratorError) -> None:
         job.output.put(error)
-        self._keeper.failed(error)
+        with self._mending:
+            self._keeper.failed(error)
+
+
+def _replicas(generator: object) -> list[dict[str, object]] | None:
+    return generator.replicas() if isinstance(generator, _Replicated) else None

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from pipeline.errors import TextTooLongError
+from pipeline.index import Index
 from pipeline.ports import Embedder
+from pipeline.text.word_tokens import WordTokens, WordVectors, question_words
 from pipeline.types import FloatMatrix, TokenVectors
 
-__all__ = ["encode_question", "windows"]
+__all__ = ["encode_question", "windows", "with_words"]
 
 
 def encode_question(text: str, embedder: Embedder) -> tuple[FloatMatrix, TokenVectors]:
     """Encode a question; one longer than the embedder's limit in windows, nothing of it cut.
 
     The vector of a question in windows is their mean weighted by tokens, of length 1 again; its
-    token vectors are those of all windows, in order.
+    token vectors are those of all windows, in order. Words take their place where the embedder has none.
 
     Returns:
         The vector, float32 of shape (dimension,), and the token vectors with spans in ``text``.
@@ -26,7 +31,9 @@ def encode_question(text: str, embedder: Embedder) -> tuple[FloatMatrix, TokenVe
     except TextTooLongError:
         ranges = windows(text, embedder)
         encoded = embedder.encode([text[start:end] for start, end in ranges], "query", with_tokens=True)
-    parts = encoded.tokens or ()
+    if encoded.tokens is None:
+        return _mean(encoded.vectors, [end - start for start, end in ranges]), question_words(text)
+    parts = encoded.tokens
     spans = [
         part.spans + np.int32(start) for (start, _), part in zip(ranges, parts, strict=True) if len(part)
     ]
@@ -34,11 +41,14 @@ def encode_question(text: str, embedder: Embedder) -> tuple[FloatMatrix, TokenVe
         np.concatenate([np.zeros((0, embedder.spec.dimension), np.float32), *(p.vectors for p in parts)]),
         np.concatenate([np.zeros((0, 2), np.int32), *spans]).astype(np.int32),
     )
-    if len(ranges) == 1:
-        return encoded.vectors[0], tokens
-    mean = np.average(encoded.vectors, axis=0, weights=[max(len(part), 1) for part in parts])
-    length = float(np.linalg.norm(mean))
-    return (mean / (length or 1.0)).astype(np.float32), tokens
+    return _mean(encoded.vectors, [max(len(part), 1) for part in parts]), tokens
+
+
+def with_words(index: Index, question: TokenVectors) -> Index:
+    """The index whose token vectors can be compared with the question's: its words, where that is words."""
+    if isinstance(question, WordVectors):
+        return replace(index, tokens=WordTokens(index.chunks))
+    return index
 
 
 def windows(text: str, embedder: Embedder) -> list[tuple[int, int]]:
@@ -47,6 +57,14 @@ def windows(text: str, embedder: Embedder) -> list[tuple[int, int]]:
     A text that is too long is halved at the word border nearest to its middle token, until it fits.
     """
     return _halved(text, 0, len(text), embedder)
+
+
+def _mean(vectors: FloatMatrix, weights: Sequence[int]) -> FloatMatrix:
+    if len(vectors) == 1:
+        return np.asarray(vectors[0])
+    mean = np.average(vectors, axis=0, weights=weights)
+    length = float(np.linalg.norm(mean))
+    return (mean / (length or 1.0)).astype(np.float32)
 
 
 def _halved(text: str, start: int, end: int, embedder: Embedder) -> list[tuple[int, int]]:

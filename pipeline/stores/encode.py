@@ -183,6 +183,8 @@ def _encode(jobs: Sequence[_Job], embedder: Embedder, book: VectorBook, count: _
     for number, job in enumerate(jobs):
         tokens = encoded.tokens[number] if encoded.tokens is not None else None
         packed = None if tokens is None else (quantise(tokens.vectors), tokens.spans)
+        if with_tokens and packed is None:  # an embedder that has none: no tokens are known, not unknown ones
+            packed = np.zeros((0, encoded.vectors.shape[1]), np.int8), np.zeros((0, 2), np.int32)
         book.put(job.key, encoded.vectors[number], packed)
     book.flush()
     count.add(texts)

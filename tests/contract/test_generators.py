@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from openai_stand_in import stand_in
 
 from pipeline.errors import GeneratorError, PromptTooLongError
 from pipeline.generators.grammar import json_grammar
 from pipeline.generators.llama_cpp import LlamaCppGenerator
+from pipeline.generators.openai import OpenAiGenerator
 from pipeline.generators.scripted import ScriptedGenerator
 from pipeline.models import gguf_file
-from pipeline.ports import ChatMessage, Generator, Sampling
+from pipeline.ports import ChatMessage, Generator, Sampling, Scorer
+from pipeline.remote.client import RemoteClient
 
 CONTEXT = 512
 QUESTION = [ChatMessage("system", "Answer briefly."), ChatMessage("user", "Count from one to ten in words.")]
@@ -30,11 +33,26 @@ def small_llama(models_folder: Path) -> Iterator[LlamaCppGenerator]:
     generator.close()
 
 
-@pytest.fixture(params=["scripted", pytest.param("llama", marks=pytest.mark.models)])
+@pytest.fixture
+def remote() -> Iterator[OpenAiGenerator]:
+    with stand_in(reply=lambda messages: COUNTING) as server:
+        made = OpenAiGenerator(RemoteClient([server.url]), "stand-in", context_tokens=CONTEXT)
+        yield made
+        made.close()
+
+
+@pytest.fixture(params=["scripted", "remote", pytest.param("llama", marks=pytest.mark.models)])
 def generator(request: pytest.FixtureRequest) -> Generator:
     if request.param == "scripted":
         return ScriptedGenerator([COUNTING], context_tokens=CONTEXT)
-    return request.getfixturevalue("small_llama")
+    return request.getfixturevalue("remote" if request.param == "remote" else "small_llama")
+
+
+@pytest.fixture
+def scorer(generator: Generator) -> Scorer:
+    if not isinstance(generator, Scorer):
+        pytest.skip("the protocol has no call for scores")
+    return generator
 
 
 def _never() -> bool:
@@ -111,53 +129,53 @@ LABELS = ("one, two, three", "Счёт на оплату", "Счёт", "да")
 LABELLED = [ChatMessage("system", "Name the topic."), ChatMessage("user", "Счёт 15 во вложении.")]
 
 
-def test_scores_are_log_probabilities_of_different_answers(generator: Generator) -> None:
-    scores = generator.score(LABELLED, LABELS, _never)
+def test_scores_are_log_probabilities_of_different_answers(scorer: Scorer) -> None:
+    scores = scorer.score(LABELLED, LABELS, _never)
     assert len(scores) == len(LABELS)
     assert all(score <= 0 for score in scores)
     assert 0 < sum(map(math.exp, scores)) <= 1 + 1e-9
-    assert generator.score(LABELLED, (), _never) == ()
+    assert scorer.score(LABELLED, (), _never) == ()
 
 
-def test_the_scripted_or_greedy_answer_is_the_likeliest(generator: Generator) -> None:
+def test_the_scripted_or_greedy_answer_is_the_likeliest(generator: Generator, scorer: Scorer) -> None:
     answer = "".join(generator.generate(QUESTION, Sampling(max_tokens=400), _never))
-    scores = generator.score(QUESTION, (answer, "Счёт на оплату"), _never)
+    scores = scorer.score(QUESTION, (answer, "Счёт на оплату"), _never)
     assert scores[0] > scores[1]
 
 
-def test_scores_do_not_depend_on_order_nor_on_what_was_asked_before(generator: Generator) -> None:
-    scores = generator.score(LABELLED, LABELS, _never)
+def test_scores_depend_neither_on_order_nor_on_earlier_calls(generator: Generator, scorer: Scorer) -> None:
+    scores = scorer.score(LABELLED, LABELS, _never)
     list(generator.generate(QUESTION, Sampling(max_tokens=5), _never))
-    assert generator.score(LABELLED, LABELS[::-1], _never) == scores[::-1]
-    generator.score([LABELLED[0], ChatMessage("user", "другое")], LABELS[:1], _never)
-    assert generator.score(LABELLED, LABELS, _never) == scores
+    assert scorer.score(LABELLED, LABELS[::-1], _never) == scores[::-1]
+    scorer.score([LABELLED[0], ChatMessage("user", "другое")], LABELS[:1], _never)
+    assert scorer.score(LABELLED, LABELS, _never) == scores
 
 
-def test_of_texts_that_begin_alike_both_are_scored(generator: Generator) -> None:
+def test_of_texts_that_begin_alike_both_are_scored(scorer: Scorer) -> None:
     """One text that begins another, and texts that share more than they differ in."""
     alike = ("Счёт", "Счёт на оплату", "Счёт на возврат", "Счёт на возвраты")
-    scores = generator.score(LABELLED, alike, _never)
+    scores = scorer.score(LABELLED, alike, _never)
     assert len(scores) == len(alike)
     assert 0 < sum(map(math.exp, scores)) <= 1 + 1e-9
 
 
-def test_scoring_is_cancelled_without_error(generator: Generator) -> None:
-    scores = generator.score(LABELLED, LABELS, _never)
-    assert generator.score(LABELLED, LABELS, lambda: True) == ()
-    assert generator.score(LABELLED, LABELS, _never) == scores
+def test_scoring_is_cancelled_without_error(scorer: Scorer) -> None:
+    scores = scorer.score(LABELLED, LABELS, _never)
+    assert scorer.score(LABELLED, LABELS, lambda: True) == ()
+    assert scorer.score(LABELLED, LABELS, _never) == scores
 
 
-def test_scoring_what_does_not_fit_is_refused(generator: Generator) -> None:
+def test_scoring_what_does_not_fit_is_refused(scorer: Scorer) -> None:
     with pytest.raises(PromptTooLongError):
-        generator.score([ChatMessage("user", " word" * 20_000)], LABELS, _never)
+        scorer.score([ChatMessage("user", " word" * 20_000)], LABELS, _never)
     with pytest.raises(PromptTooLongError):
-        generator.score(LABELLED, (" word" * CONTEXT,), _never)
-    assert generator.score(LABELLED, LABELS, _never)
+        scorer.score(LABELLED, (" word" * CONTEXT,), _never)
+    assert scorer.score(LABELLED, LABELS, _never)
 
 
-def test_text_and_scores_by_turns(generator: Generator) -> None:
+def test_text_and_scores_by_turns(generator: Generator, scorer: Scorer) -> None:
     whole = "".join(generator.generate(QUESTION, Sampling(max_tokens=8), _never))
-    generator.score(LABELLED, LABELS, _never)
+    scorer.score(LABELLED, LABELS, _never)
     assert "".join(generator.generate(QUESTION, Sampling(max_tokens=8), _never)) == whole
 
 

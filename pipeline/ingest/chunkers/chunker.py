@@ -20,6 +20,7 @@ from pipeline.ports import Embedder, EmbedderSpec
 from pipeline.settings import ChunkingName, FormatName, IndexSettings
 from pipeline.text.anonymise import anonymise
 from pipeline.text.embedded import TOPIC_CHARACTERS, embedded_topic, embedded_with_map
+from pipeline.text.word_tokens import word_vectors
 from pipeline.types import Block, Chunk, Document, TokenVectors
 
 __all__ = ["Chunker", "topic_characters"]
@@ -138,7 +139,8 @@ class Chunker:
 
     def _vectors(self, text: str, start: int, end: int) -> TokenVectors:
         made = anonymise(text[start:end])
-        (found,) = self._embedder.encode([made.text], "passage", with_tokens=True).tokens or ()
+        encoded = self._embedder.encode([made.text], "passage", with_tokens=True)
+        found = word_vectors(made.text) if encoded.tokens is None else encoded.tokens[0]
         spans = np.maximum.accumulate(made.to_original(found.spans), axis=0) + np.int32(start)
         return TokenVectors(found.vectors, spans)
 
