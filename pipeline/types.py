@@ -18,11 +18,14 @@ __all__ = [
     "AskRequest",
     "Block",
     "Candidate",
+    "Chart",
     "Chunk",
     "Citation",
+    "Clarification",
     "Classified",
     "ClassifyRequest",
     "Conditions",
+    "Confirmation",
     "Document",
     "Encoded",
     "Event",
@@ -45,11 +48,15 @@ __all__ = [
     "Retrieval",
     "Retrieved",
     "Role",
+    "Route",
+    "Routed",
     "SearchMode",
     "Source",
     "SourceView",
     "Stage",
     "Standing",
+    "Step",
+    "TableView",
     "Token",
     "TokenVectors",
     "Waiting",
@@ -64,6 +71,8 @@ Language = Literal["ru", "en"]
 Role = Literal["query", "passage"]
 SearchMode = Literal["hybrid", "dense", "keyword"]
 Outcome = Literal["answered", "sources", "not_found", "generated", "partial"]
+Route = Literal["sql", "search", "hybrid", "clarify"]
+"""How a question is answered where databases are declared; ``clarify``: the caller is asked back."""
 Metadata = Mapping[str, str | int | float | bool]
 Conditions = Mapping[str, str | int | float | bool | tuple[str | int | float | bool, ...]]
 
@@ -375,6 +384,11 @@ class AskRequest:
     language: Language = "ru"
     client: str = ""
     request_id: str = ""
+    route: Route | None = None
+    database: str = ""
+    confirm_sql: bool | None = None
+    confirmed: str = ""
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,6 +462,78 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One step on a route and what it cost; tokens are those of the language model.
+
+    Attributes:
+        name: ``words``, ``route``, ``schema``, ``write``, ``repair``, ``run``, ``rows`` or ``search``.
+        detail: What came out of it, in few words.
+    """
+
+    name: str
+    seconds: float
+    tokens_in: int = 0
+    tokens_out: int = 0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A result as shown: ``kinds`` as ``pipeline.sql.catalog`` knows them; ``truncated``: there was more."""
+
+    columns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | bool | None, ...], ...]
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture that suits a result: ``line`` over time, else ``bar``; ``x`` and ``y`` are its columns."""
+
+    kind: Literal["bar", "line"]
+    x: str
+    y: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A statement that waits for a person: what it does, in words, and for how long it waits."""
+
+    id: str
+    explanation: str
+    expires_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clarification:
+    """What the caller is asked back. ``options`` are (what to show, what to send as the next question)."""
+
+    question: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """How a question over databases was answered.
+
+    Attributes:
+        sql: The statement as it ran, or would run once it is confirmed.
+        result: The id under which the result can be had as CSV, for some minutes.
+    """
+
+    route: Route
+    steps: tuple[Step, ...] = ()
+    database: str = ""
+    sql: str = ""
+    table: TableView | None = None
+    chart: Chart | None = None
+    confirm: Confirmation | None = None
+    clarify: Clarification | None = None
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The whole reply to a request, before it is written as JSON.
 
@@ -464,6 +550,7 @@ class Reply:
     kb_version: str
     request_id: str
     notes: tuple[str, ...] = ()
+    routed: Routed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,6 +585,8 @@ class Explanation:
         prompt: (role, content) of the messages the model gets; empty where it would not be called.
         prompt_tokens: Tokens of those, an upper estimate.
         standing: The one passage that was asked about besides.
+        read_tokens: What the prompt has or, of a refused question, would have.
+        counted_by: Model whose tokens those are: the generator, or the embedder while none is ready.
     """
 
     retrieval: Retrieval
@@ -506,6 +595,8 @@ class Explanation:
     prompt_tokens: int
     kb_version: str
     standing: Standing | None = None
+    read_tokens: int = 0
+    counted_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
