@@ -39,3 +39,18 @@ def maker(name: str) -> Callable[[Maker], Maker]:
 def _json(folder: Path, request: pytest.FixtureRequest) -> Store:
     del request
     return LocalStore(folder)
+
+
+@maker("postgres")
+def _postgres(folder: Path, request: pytest.FixtureRequest) -> Store:
+    """A database of its own on the real server of the tests, dropped when the test (or module) is over."""
+    del folder
+    from postgres_server import Server
+
+    from pipeline.stores.postgres.store import PostgresStore
+
+    server: Server = request.getfixturevalue("postgres_server")
+    database = server.database()
+    url = database.__enter__()
+    request.addfinalizer(lambda: database.__exit__(None, None, None))
+    return PostgresStore(url)
