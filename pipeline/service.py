@@ -245,8 +245,17 @@ class QAService:
         retrieval = self._retrieved(query, index, _Turn(request, lambda: False, Clock()))
         evidence = self._evidence(retrieval)
         place = standing(retrieval, index, self._parts.embedder.get(), chunk_id) if chunk_id else None
-        prompt = None if evidence.refused else self._prompt_of(retrieval.query, evidence)
-        return explanation(retrieval, evidence, prompt, index.manifest.build_id, place)
+        would_be = self._prompt_of(retrieval.query, evidence)
+        prompt = None if evidence.refused else would_be
+        found = explanation(retrieval, evidence, prompt, index.manifest.build_id, place)
+        if would_be is None:
+            embedder = self._parts.embedder.get()
+            count, counted_by = Room.of(embedder).count, embedder.spec.id
+            language = detect_language(retrieval.query.text)
+            would_be = build_prompt(retrieval.query, evidence, language, count, self._prompt_tokens)
+        else:
+            counted_by = self._generator_id()
+        return replace(found, read_tokens=would_be.tokens, counted_by=counted_by)
 
     def match_words(self, question: str, chunk_id: str) -> WordMatches:
         """Late interaction word by word; see `Service`."""
@@ -324,6 +333,10 @@ class QAService:
             ranker = self._parts.cross_encoder.get() if order.reads else None
             room = self._room(query) if way.is_whole else None
             return retrieve(query, index, self._parts.embedder.get(), search, ranker, room=room)
+
+    def _generator_id(self) -> str:
+        worker = self._parts.worker.peek() if self._parts.worker else None
+        return str(worker.status().get("model") or "") if worker else ""
 
     def _room(self, query: Query) -> Room:
         """What the prompt has left for sources, counted by the generator where one is ready."""

@@ -188,19 +188,26 @@ class _Fitter:
         least = self._tokens([])
         if least > self.budget:
             raise PromptTooLongError(tokens=least, limit=self.budget)
-        chosen: list[tuple[int, str]] = []
-        for n, text in texts:
+        chosen = list(texts[: self._fitting(texts)])
+        if len(chosen) < len(texts):
+            n, text = texts[len(chosen)]
             part = self._longest_part(chosen, n, text)
-            if part:
-                chosen.append((n, part))
-            if part != text:
-                break
+            chosen += [(n, part)] if part else []
         return Prompt(
             messages=(*self.fixed, ChatMessage("user", self._user(chosen))),
             sources=tuple(n for n, _ in chosen),
             dropped=len(texts) - len(chosen),
             tokens=self._tokens(chosen),
         )
+
+    def _fitting(self, texts: Sequence[tuple[int, str]]) -> int:
+        """How many of the first texts fit whole."""
+        low, high = 0, len(texts)
+        middle = high
+        while low < high:
+            low, high = (middle, high) if self._tokens(texts[:middle]) <= self.budget else (low, middle - 1)
+            middle = (low + high + 1) // 2
+        return low
 
     def _longest_part(self, chosen: Sequence[tuple[int, str]], n: int, text: str) -> str:
         """The longest beginning that fits: all, else whole sentences, else, of the first source, words."""
