@@ -43,7 +43,10 @@ def test_sources_come_before_the_answer_and_the_answer_streams(page: Page, scrip
     page.wait(lambda: len(page.all(".card")) == 3, "three cards before any word of the answer")
     page.wait_text(".documents .words", "28 календарных дней")
     page.wait_text("#status", "Модель читает 3 источника")
-    assert page.seen(".model .words") == "Модель читает источники…"
+    page.wait(
+        lambda: page.seen(".model .words") == "Модель читает источники…",
+        "page.seen('.model .words') == 'Модель читает источники…'",
+    )
     before_words.event.set()
     page.wait_text(".model .words", "длится 28 календарных")
     assert "на следующий год" not in page.seen(".model .words")
@@ -56,9 +59,15 @@ def test_sources_come_before_the_answer_and_the_answer_streams(page: Page, scrip
         "подайте заявление не позднее чем за 14 дней [3];",
         "неиспользованные дни, не больше 14, переносятся на следующий год [2].",
     ]
-    assert page.seen("#timings") == "Всего 3,2 с\nпоиск 11 мс\nответ ИИ 3,2 с"
-    assert "Qwen2.5-Coder-1.5B-Instruct Q4_K_M" in page.seen("#foot")
-    assert "3f9a2c71" in page.seen("#foot")
+    page.wait(
+        lambda: page.seen("#timings") == "Всего 3,2 с\nпоиск 11 мс\nответ ИИ 3,2 с",
+        "page.seen('#timings') == 'Всего 3,2 с'nпоиск 11 мс'nответ ИИ",
+    )
+    page.wait(
+        lambda: "Qwen2.5-Coder-1.5B-Instruct Q4_K_M" in page.seen("#foot"),
+        "'Qwen2.5-Coder-1.5B-Instruct Q4_K_M' in page.seen('#foot')",
+    )
+    page.wait(lambda: "3f9a2c71" in page.seen("#foot"), "'3f9a2c71' in page.seen('#foot')")
     assert script.asked == [{"question": QUESTION, "use_RAG": True, "format": False}]
     assert script.languages == ["ru"]
     assert page.complaints() == []
@@ -121,7 +130,10 @@ def test_a_marker_without_a_source_is_plain_text(page: Page, script: Script) -> 
     page.open()
     page.ask(QUESTION)
     page.wait_text(".model .words", "Да [1], нет [7], [0].")
-    assert [link.text for link in page.all(".model .cite")] == ["[1]"]
+    page.wait(
+        lambda: [link.text for link in page.all(".model .cite")] == ["[1]"],
+        "[link.text for link in page.all('.model .cite')] == ['[1]']",
+    )
 
 
 @pytest.mark.parametrize("how", ["escape", "button"])
@@ -131,7 +143,7 @@ def test_stop_keeps_what_was_written_and_frees_the_server(page: Page, script: Sc
     page.open()
     page.ask(QUESTION)
     page.wait_text(".model .words", "Отпуск длится")
-    assert page.seen("#go-text") == "Остановить"
+    page.wait(lambda: page.seen("#go-text") == "Остановить", "page.seen('#go-text') == 'Остановить'")
     if how == "escape":
         page.press(Keys.ESCAPE)
     else:
@@ -139,10 +151,14 @@ def test_stop_keeps_what_was_written_and_frees_the_server(page: Page, script: Sc
 
     page.wait_text("#status", "Ответ остановлен")
     assert script.left.wait(5), "the connection was closed, so the server can stop writing"
-    assert page.seen(".model .words") == "Отпуск длится"
-    assert "остановлен" in page.seen(".model header")
-    assert page.seen("#go-text") == "Спросить"
-    assert len(page.all(".card")) == 3
+    page.wait(
+        lambda: page.seen(".model .words") == "Отпуск длится", "page.seen('.model .words') == 'Отпуск длится'"
+    )
+    page.wait(
+        lambda: "остановлен" in page.seen(".model header"), "'остановлен' in page.seen('.model header')"
+    )
+    page.wait(lambda: page.seen("#go-text") == "Спросить", "page.seen('#go-text') == 'Спросить'")
+    page.wait(lambda: len(page.all(".card")) == 3, "len(page.all('.card')) == 3")
 
 
 def test_without_the_switch_only_the_documents_speak_and_the_choice_is_remembered(
@@ -155,7 +171,10 @@ def test_without_the_switch_only_the_documents_speak_and_the_choice_is_remembere
     page.wait_text("#status", "Найдено 3 источника")
     assert script.asked[0]["use_RAG"] is False
     assert page.all(".model") == []
-    assert page.seen(".documents .words").startswith("Ежегодный оплачиваемый отпуск")
+    page.wait(
+        lambda: page.seen(".documents .words").startswith("Ежегодный оплачиваемый отпуск"),
+        "page.seen('.documents .words').startswith('Ежегодный оплачив",
+    )
     page.open()
     assert not page.one("#ai").is_selected()
 
@@ -168,10 +187,21 @@ def test_where_no_model_wrote_the_answer_none_is_named(page: Page, script: Scrip
     page.ask(QUESTION)
     page.wait_text("#status", "Ответ готов")
     assert page.all(".model") == []
-    assert page.seen(".documents .words").startswith("Ежегодный оплачиваемый отпуск")
-    assert page.seen("#notices") == "Время вышло: показаны слова документов."
-    assert "Модель: не понадобилась" in page.seen("#foot")
-    assert page.one(".documents .copy").is_displayed()
+    page.wait(
+        lambda: page.seen(".documents .words").startswith("Ежегодный оплачиваемый отпуск"),
+        "page.seen('.documents .words').startswith('Ежегодный оплачив",
+    )
+    page.wait(
+        lambda: page.seen("#notices") == "Время вышло: показаны слова документов.",
+        "page.seen('#notices') == 'Время вышло: показаны слова докуме",
+    )
+    page.wait(
+        lambda: "Модель: не понадобилась" in page.seen("#foot"),
+        "'Модель: не понадобилась' in page.seen('#foot')",
+    )
+    page.wait(
+        lambda: page.one(".documents .copy").is_displayed(), "page.one('.documents .copy').is_displayed()"
+    )
 
 
 def test_not_found_shows_the_nearest_places_and_what_to_try(page: Page, script: Script) -> None:
@@ -180,11 +210,17 @@ def test_not_found_shows_the_nearest_places_and_what_to_try(page: Page, script: 
     page.open()
     page.ask("рецепт борща")
     page.wait_text("#status", "В базе знаний ответа нет")
-    assert page.seen("#evidence-title") == "Ближайшие места, но ответа в них нет"
-    assert len(page.all(".card")) == 3
+    page.wait(
+        lambda: page.seen("#evidence-title") == "Ближайшие места, но ответа в них нет",
+        "page.seen('#evidence-title') == 'Ближайшие места, но ответа ",
+    )
+    page.wait(lambda: len(page.all(".card")) == 3, "len(page.all('.card')) == 3")
     assert page.all(".voice") == []
-    assert "О борще в базе ничего нет." in page.seen("#notices")
-    assert len(page.all("#notices li")) == 4
+    page.wait(
+        lambda: "О борще в базе ничего нет." in page.seen("#notices"),
+        "'О борще в базе ничего нет.' in page.seen('#notices')",
+    )
+    page.wait(lambda: len(page.all("#notices li")) == 4, "len(page.all('#notices li')) == 4")
 
 
 def test_an_empty_base_is_said_plainly(page: Page, script: Script) -> None:
@@ -214,9 +250,18 @@ def test_partial_underlines_what_no_source_supports(page: Page, script: Script) 
         "такого числа нет в источниках",
         "такого кода нет в источниках",
     ]
-    assert "«45 дней»: такого числа нет в источниках" in page.seen(".model .notice")
-    assert "не всё подтверждено" in page.seen(".model header")
-    assert [link.text for link in page.all(".model .cite")] == ["[1]", "[3]"]
+    page.wait(
+        lambda: "«45 дней»: такого числа нет в источниках" in page.seen(".model .notice"),
+        "'«45 дней»: такого числа нет в источниках' in page.seen('.mo",
+    )
+    page.wait(
+        lambda: "не всё подтверждено" in page.seen(".model header"),
+        "'не всё подтверждено' in page.seen('.model header')",
+    )
+    page.wait(
+        lambda: [link.text for link in page.all(".model .cite")] == ["[1]", "[3]"],
+        "[link.text for link in page.all('.model .cite')] == ['[1]', ",
+    )
 
 
 def test_partial_without_marks_is_an_answer_cut_by_the_deadline(page: Page, script: Script) -> None:
@@ -231,7 +276,10 @@ def test_generated_says_that_no_document_stands_behind_it(page: Page, script: Sc
     page.open()
     page.ask(QUESTION)
     page.wait_text("#status", "Ответ готов, без базы знаний")
-    assert "без базы знаний" in page.seen(".model header")
+    page.wait(
+        lambda: "без базы знаний" in page.seen(".model header"),
+        "'без базы знаний' in page.seen('.model header')",
+    )
 
 
 def test_flags_are_shown_as_understood_and_scores_in_the_cards(page: Page, script: Script) -> None:
@@ -256,7 +304,10 @@ def test_flags_are_shown_as_understood_and_scores_in_the_cards(page: Page, scrip
     ]
     rows = [row.text for row in page.all(".stages tr")]
     assert rows == ["Смысл (косинус) 0,871 № 1", "Позднее взаимодействие 0,912 № 2"]
-    assert page.seen("#notices") == "Кросс-энкодер не установлен."
+    page.wait(
+        lambda: page.seen("#notices") == "Кросс-энкодер не установлен.",
+        "page.seen('#notices') == 'Кросс-энкодер не установлен.'",
+    )
 
 
 def test_no_score_is_shown_unless_asked_for(page: Page, script: Script) -> None:
@@ -277,9 +328,15 @@ def test_an_error_has_words_a_hint_and_a_second_try(page: Page, script: Script) 
     page.open()
     page.ask(QUESTION)
     page.wait_text("#failure", "Сервер занят: в очереди уже 8.")
-    assert "Повторите запрос через 20 с." in page.seen("#failure")
-    assert "e5f6a7b8" in page.seen("#failure")
-    assert page.one("#failure").get_attribute("role") == "alert"
+    page.wait(
+        lambda: "Повторите запрос через 20 с." in page.seen("#failure"),
+        "'Повторите запрос через 20 с.' in page.seen('#failure')",
+    )
+    page.wait(lambda: "e5f6a7b8" in page.seen("#failure"), "'e5f6a7b8' in page.seen('#failure')")
+    page.wait(
+        lambda: page.one("#failure").get_attribute("role") == "alert",
+        "page.one('#failure').get_attribute('role') == 'alert'",
+    )
     script.failures.clear()
     page.one("#failure button").click()
     page.wait_text("#status", "Ответ готов")
@@ -297,7 +354,10 @@ def test_an_error_leads_to_where_it_can_be_mended(
     page.open()
     page.ask(QUESTION)
     page.wait_text("#failure", words)
-    assert page.one("#failure a").get_attribute("href") == page.address + address
+    page.wait(
+        lambda: page.one("#failure a").get_attribute("href") == page.address + address,
+        "page.one('#failure a').get_attribute('href') == page.address",
+    )
 
 
 def test_an_error_in_mid_answer_leaves_the_sources(page: Page, script: Script) -> None:
@@ -309,8 +369,8 @@ def test_an_error_in_mid_answer_leaves_the_sources(page: Page, script: Script) -
     page.open()
     page.ask(QUESTION)
     page.wait_text("#failure", "Языковая модель остановилась с ошибкой.")
-    assert len(page.all(".card")) == 3
-    assert page.seen(".model .words") == "Отпуск"
+    page.wait(lambda: len(page.all(".card")) == 3, "len(page.all('.card')) == 3")
+    page.wait(lambda: page.seen(".model .words") == "Отпуск", "page.seen('.model .words') == 'Отпуск'")
 
 
 @pytest.mark.parametrize(
@@ -370,8 +430,11 @@ def test_an_answer_can_be_asked_for_again_printed_and_found_on_the_map(page: Pag
     page.wait_text("#status", "Ответ готов")
     page.js("window.print = () => { window.printed = true; }")
     page.one("#actions .print").click()
-    assert page.js("return window.printed")
-    assert page.one("#actions a").get_attribute("href").endswith("/map?q=" + quote(QUESTION, safe=""))
+    page.wait(lambda: page.js("return window.printed"), "page.js('return window.printed')")
+    page.wait(
+        lambda: page.one("#actions a").get_attribute("href").endswith("/map?q=" + quote(QUESTION, safe="")),
+        "page.one('#actions a').get_attribute('href').endswith('/map?",
+    )
     page.one("#actions .again").click()
     page.wait(lambda: len(script.asked) == 2, "the question is asked once more")
     assert script.asked[1]["question"] == QUESTION

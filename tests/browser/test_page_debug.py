@@ -35,7 +35,7 @@ def test_nothing_is_asked_or_loaded_before_it_is_opened(page: Page, script: Scri
     assert not any("debug.js" in url for url in page.requests())
     page.one("#debug summary").click()
     page.wait_text("#debug-body", "Кандидаты по этапам")
-    assert [name for name, _ in script.debugged] == ["search", "words"]
+    page.wait(lambda: [name for name, _ in script.debugged] == ["search", "words"], "both are asked for")
 
 
 def test_candidates_times_speed_and_prompt(opened: Page, script: Script) -> None:
@@ -44,20 +44,37 @@ def test_candidates_times_speed_and_prompt(opened: Page, script: Script) -> None
     opened.wait_text("#status", "Ответ готов")
     heads = [cell.text for cell in opened.all(".candidates thead th")]
     assert heads == ["№", "Фрагмент", "Смысл (косинус)", "Слова (BM25)", "Позднее взаимодействие"]
-    assert len(opened.all(".candidates tbody tr")) == 6
+    opened.wait(
+        lambda: len(opened.all(".candidates tbody tr")) == 6, "len(opened.all('.candidates tbody tr')) == 6"
+    )
     first = opened.seen(".candidates tbody tr").replace("\n", " ")
     assert first.startswith("1 Отпуск и больничный")
     assert first.endswith("0,871 № 2 7,25 № 1 0,912 № 1")
-    assert "ответ ИИ" in opened.seen(".times")
-    assert "до первого слова 950 мс · Всего 3 с" in opened.seen("#debug-body")
-    assert "модель читает 61,5 токена/с · пишет 9,25 токена/с" in opened.seen("#debug-body")
+    opened.wait(lambda: "ответ ИИ" in opened.seen(".times"), "'ответ ИИ' in opened.seen('.times')")
+    opened.wait(
+        lambda: "до первого слова 950 мс · Всего 3 с" in opened.seen("#debug-body"),
+        "'до первого слова 950 мс · Всего 3 с' in opened.seen('#debug",
+    )
+    opened.wait(
+        lambda: "модель читает 61,5 токена/с · пишет 9,25 токена/с" in opened.seen("#debug-body"),
+        "'модель читает 61,5 токена/с · пишет 9,25 токена/с' in opene",
+    )
     # Four pieces from the first word at 950 ms to the end at 3000 ms.
-    assert "этот ответ 1,951 фрагмента/с" in opened.seen("#debug-body")
+    opened.wait(
+        lambda: "этот ответ 1,951 фрагмента/с" in opened.seen("#debug-body"),
+        "'этот ответ 1,951 фрагмента/с' in opened.seen('#debug-body')",
+    )
     widths = opened.js("return [...document.querySelectorAll('.bar')].map((bar) => bar.offsetWidth)")
     assert widths[2] == max(widths) > 10 * widths[0]
-    assert opened.seen(".prompt summary") == "Запрос к модели, токенов не больше 212"
+    opened.wait(
+        lambda: opened.seen(".prompt summary") == "Запрос к модели, токенов не больше 212",
+        "opened.seen('.prompt summary') == 'Запрос к модели, токенов ",
+    )
     opened.one(".prompt summary").click()
-    assert "You answer questions" in opened.seen(".prompt")
+    opened.wait(
+        lambda: "You answer questions" in opened.seen(".prompt"),
+        "'You answer questions' in opened.seen('.prompt')",
+    )
     assert opened.complaints() == []
 
 
@@ -73,7 +90,10 @@ def test_wide_tables_move_within_themselves(opened: Page, width: int) -> None:
 def test_each_word_shows_the_word_it_met(opened: Page, script: Script) -> None:
     opened.ask(QUESTION)
     opened.wait_text(".heated", "28 дней.")
-    assert opened.seen(".heated") == "𝔒 Отпуск длится 28 дней."
+    opened.wait(
+        lambda: opened.seen(".heated") == "𝔒 Отпуск длится 28 дней.",
+        "opened.seen('.heated') == '𝔒 Отпуск длится 28 дней.'",
+    )
     shades = opened.js("return [...document.querySelectorAll('.heat')].map((word) => word.className)")
     assert shades == ["heat heat-3", "heat heat-1", "heat heat-0", "heat heat-4"]
     met = opened.js(
@@ -81,7 +101,10 @@ def test_each_word_shows_the_word_it_met(opened: Page, script: Script) -> None:
         "return document.querySelector('.met').textContent"
     )
     assert met == "дней."
-    assert "кадры → тема «Кадры» 0,9" in opened.seen("#debug-body").replace("\n", " ")
+    opened.wait(
+        lambda: "кадры → тема «Кадры» 0,9" in opened.seen("#debug-body").replace("\n", " "),
+        "'кадры → тема «Кадры» 0,9' in opened.seen('#debug-body').rep",
+    )
     opened.all(".candidates .more")[1].click()
     opened.wait(lambda: script.debugged[-1][1].get("chunk") == ["c0002"], "the words of another passage")
 
@@ -101,7 +124,10 @@ def test_a_switch_writes_its_flag_into_the_question(
     opened.paste(typed)
     opened.wait_text("#switches", "-ce")
     opened.one(f"[data-flag='{flag}']").click()
-    assert opened.one("#question").get_attribute("value") == written
+    opened.wait(
+        lambda: opened.one("#question").get_attribute("value") == written,
+        "opened.one('#question').get_attribute('value') == written",
+    )
     on = opened.one(f"[data-flag='{flag}']").is_selected()
     assert on == written.endswith(flag)
 
@@ -109,9 +135,15 @@ def test_a_switch_writes_its_flag_into_the_question(
 def test_typed_flags_move_the_switches_and_a_number_takes_the_place_of_another(opened: Page) -> None:
     opened.paste("отпуск -k -2 -t")
     opened.wait(lambda: opened.one("[data-flag='-k']").is_selected(), "the switch of -k")
-    assert opened.one("#flag-number").get_attribute("value") == "-2"
+    opened.wait(
+        lambda: opened.one("#flag-number").get_attribute("value") == "-2",
+        "opened.one('#flag-number').get_attribute('value') == '-2'",
+    )
     opened.one("#flag-number").send_keys("-5", Keys.ENTER)
-    assert opened.one("#question").get_attribute("value") == "отпуск -k -t -5"
+    opened.wait(
+        lambda: opened.one("#question").get_attribute("value") == "отпуск -k -t -5",
+        "opened.one('#question').get_attribute('value') == 'отпуск -k",
+    )
     opened.paste("отпуск -- -s")
     opened.wait(lambda: opened.js("return document.getElementById('switches').disabled"), "no flags after --")
 
@@ -123,5 +155,8 @@ def test_it_stays_open_over_a_visit_and_speaks_the_language_of_the_page(opened: 
     opened.wait_text("#debug-body", "Candidates by stage")
     opened.wait_text("#switches", "cross-encoder")
     opened.open()
-    assert opened.js("return document.getElementById('debug').open")
+    opened.wait(
+        lambda: opened.js("return document.getElementById('debug').open"),
+        "opened.js('return document.getElementById('debug').open')",
+    )
     opened.js("localStorage.removeItem('otvet.debug')")

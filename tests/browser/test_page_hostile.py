@@ -105,7 +105,7 @@ def test_hostile_text_in_every_field_stays_text(page: Page, script: Script, outc
     shown = page.js("return document.querySelector('main').textContent")
     assert "<script>document.title='X'</script>" in shown
     assert f"<b>{EVIL}</b>.txt" in shown
-    assert len(page.all(".card")) == 5
+    page.wait(lambda: len(page.all(".card")) == 5, "len(page.all('.card')) == 5")
     assert page.all(".place a") == [], "only http and https addresses become links"
     assert_harmless(page)
     assert page.complaints() == []

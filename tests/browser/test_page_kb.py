@@ -63,7 +63,7 @@ def letter(tmp_path: Path) -> Path:
 def test_upload_a_cp1251_file_and_ask_about_it(page: KbPage, letter: Path) -> None:
     """Case 20; hostile letters in its topic stay text (case 34)."""
     page.open_kb()
-    assert "Здесь пока пусто" in page.seen("#none")
+    page.wait(lambda: "Здесь пока пусто" in page.seen("#none"), "'Здесь пока пусто' in page.seen('#none')")
     page.choose(letter)
     page.wait_row(letter.name, "учтён 2")
     assert "cp1251" in page.row(letter.name)
@@ -74,7 +74,10 @@ def test_upload_a_cp1251_file_and_ask_about_it(page: KbPage, letter: Path) -> No
     page.open()
     page.ask("Сколько дней длится отпуск?")
     page.wait_text(".model .words", "Отпуск длится 28 дней [1].")
-    assert page.seen("#source-1 .place").startswith(letter.name)
+    page.wait(
+        lambda: page.seen("#source-1 .place").startswith(letter.name),
+        "page.seen('#source-1 .place').startswith(letter.name)",
+    )
     assert page.driver.title == "Otvet"
     tabs = page.driver.window_handles
     page.one("#source-1 h3 a").click()
@@ -111,11 +114,16 @@ def test_replace_remove_and_undo(page: KbPage, letter: Path, tmp_path: Path) -> 
     assert not stored.exists()
     page.wait_text("#standing", "Всё учтено: 0 файлов")
     # The way back has the focus, and keeps it while the index is renewed.
-    assert page.js("return document.activeElement.parentElement.id") == "undo"
+    page.wait(
+        lambda: page.js("return document.activeElement.parentElement.id") == "undo",
+        "page.js('return document.activeElement.parentElement.id') ==",
+    )
     page.press(Keys.ENTER)
     page.wait_row(letter.name, "учтён 1")
     page.one("#removed-part summary").click()
-    assert page.seen("#removed").startswith(letter.name)
+    page.wait(
+        lambda: page.seen("#removed").startswith(letter.name), "page.seen('#removed').startswith(letter.name)"
+    )
 
 
 def test_findings_and_one_passage_against_a_question(page: KbPage, tmp_path: Path) -> None:
@@ -130,14 +138,17 @@ def test_findings_and_one_passage_against_a_question(page: KbPage, tmp_path: Pat
     page.one("#renew").click()
     page.wait_row("кадры/d.pdf", "пропущен")
     page.wait_text("#large-title", "Блоки длиннее 30 токенов: 1")
-    assert page.seen("#large").startswith("Длинная")
+    page.wait(lambda: page.seen("#large").startswith("Длинная"), "page.seen('#large').startswith('Длинная')")
     page.wait_text("#twice-title", "Повторы: 1")
     page.wait(lambda: len(page.all("#probe-file option")) == 3, "files to choose from")
     Select(page.one("#probe-file")).select_by_visible_text("кадры/a.txt")
     page.wait_text("#probe-chunk", "Отпуск")
     page.one("#probe-question").send_keys("сколько длится отпуск", Keys.ENTER)
     page.wait_text("#probed", "Фрагмент найден: № 1 из 4.")
-    assert "Позднее взаимодействие" in page.seen("#probed")
+    page.wait(
+        lambda: "Позднее взаимодействие" in page.seen("#probed"),
+        "'Позднее взаимодействие' in page.seen('#probed')",
+    )
     assert page.driver.title == "Otvet: База знаний"
     assert page.complaints() == []
     for width in (320, 390, 768, 1280, 2560):

@@ -18,18 +18,36 @@ def test_the_switch_changes_everything_that_is_on_the_page(page: Page, script: S
     page.wait_text("#status", "Ответ готов, 3 источника")
     page.one("[data-language=en]").click()
     page.wait_text("#status", "Answer ready, 3 sources")
-    assert page.js("return document.documentElement.lang") == "en"
-    assert page.seen("#evidence-title") == "Sources"
-    assert page.seen("#flags") == "-1\nthe model reads 1 source"
-    assert page.seen("#timings") == "3.2 s in all\nsearch 9 ms"
-    assert page.seen("#go-text") == "Ask"
-    assert "p. 12" in page.seen("#source-2")
-    assert page.one(".model .cite").get_attribute("aria-label") == "Source 1: Отпуск и больничный"
-    assert page.one("#question").get_attribute("placeholder") == "Ask your documents"
-    assert page.one("[data-language=en]").get_attribute("aria-pressed") == "true"
+    page.wait(
+        lambda: page.js("return document.documentElement.lang") == "en",
+        "page.js('return document.documentElement.lang') == 'en'",
+    )
+    page.wait(lambda: page.seen("#evidence-title") == "Sources", "page.seen('#evidence-title') == 'Sources'")
+    page.wait(
+        lambda: page.seen("#flags") == "-1\nthe model reads 1 source",
+        "page.seen('#flags') == '-1'nthe model reads 1 source'",
+    )
+    page.wait(
+        lambda: page.seen("#timings") == "3.2 s in all\nsearch 9 ms",
+        "page.seen('#timings') == '3.2 s in all'nsearch 9 ms'",
+    )
+    page.wait(lambda: page.seen("#go-text") == "Ask", "page.seen('#go-text') == 'Ask'")
+    page.wait(lambda: "p. 12" in page.seen("#source-2"), "'p. 12' in page.seen('#source-2')")
+    page.wait(
+        lambda: page.one(".model .cite").get_attribute("aria-label") == "Source 1: Отпуск и больничный",
+        "page.one('.model .cite').get_attribute('aria-label') == 'Sou",
+    )
+    page.wait(
+        lambda: page.one("#question").get_attribute("placeholder") == "Ask your documents",
+        "page.one('#question').get_attribute('placeholder') == 'Ask y",
+    )
+    page.wait(
+        lambda: page.one("[data-language=en]").get_attribute("aria-pressed") == "true",
+        "page.one('[data-language=en]').get_attribute('aria-pressed')",
+    )
 
     page.open(None)
-    assert page.js("return document.documentElement.lang") == "en", "the choice is remembered"
+    page.wait(lambda: page.js("return document.documentElement.lang") == "en", "the choice is remembered")
 
 
 @pytest.mark.parametrize(
@@ -40,8 +58,14 @@ def test_the_browser_decides_the_first_time(page: Page, accepts: str, expected: 
     page.cdp("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=accepts)
     try:
         page.open(None)
-        assert page.js("return document.documentElement.lang") == expected
-        assert page.seen("#go-text") == {"ru": "Спросить", "en": "Ask"}[expected]
+        page.wait(
+            lambda: page.js("return document.documentElement.lang") == expected,
+            "page.js('return document.documentElement.lang') == expected",
+        )
+        page.wait(
+            lambda: page.seen("#go-text") == {"ru": "Спросить", "en": "Ask"}[expected],
+            "page.seen('#go-text') == {'ru': 'Спросить', 'en': 'Ask'}[exp",
+        )
     finally:
         page.cdp("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage="")
 

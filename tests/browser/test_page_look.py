@@ -130,7 +130,10 @@ def test_motion_stops_for_those_who_ask(page: Page, script: Script) -> None:
     page.open()
     page.ask("вопрос")
     page.wait_text(".model .words", "Да")
-    assert page.js("return document.getAnimations().length") == 0
+    page.wait(
+        lambda: page.js("return document.getAnimations().length") == 0,
+        "page.js('return document.getAnimations().length') == 0",
+    )
 
 
 def test_text_may_be_twice_as_large(page: Page, script: Script) -> None:

@@ -80,11 +80,14 @@ def written(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[MapPage]:
 def test_points_groups_copies_and_loners(page: MapPage) -> None:
     page.open_map()
     # 7 passages, 2 rings around the doubled ones, 1 cross on the lonely one.
-    assert len(page.all(POINTS)) == 10
+    page.wait(lambda: len(page.all(POINTS)) == 10, "len(page.all(POINTS)) == 10")
     assert page.rows("groups") == ["отпуск, дни 5", "склад 1", "вне групп 1"]
     assert page.rows("doubled") == ["Тема 0 2"]
     assert page.rows("alone") == ["Тема 3 кадры/отпуск.md"]
-    assert "База знаний изменилась" in page.seen("#stale")
+    page.wait(
+        lambda: "База знаний изменилась" in page.seen("#stale"),
+        "'База знаний изменилась' in page.seen('#stale')",
+    )
     labels = [label.text.replace("\n", " ") for label in page.all(".annotation-text")]
     assert "отпускдни" in labels[0].replace(" ", "")
 
@@ -105,7 +108,10 @@ def test_search_marks_what_it_finds_and_opens_it(page: MapPage) -> None:
     page.wait_text("#found", "«снабжение»: 1 фрагмент")
     page.one("#found .row").click()
     page.wait_text("#detail", "Текст номер 4.")
-    assert page.one("#detail a").get_attribute("href").endswith("/source/c0004#passage")
+    page.wait(
+        lambda: page.one("#detail a").get_attribute("href").endswith("/source/c0004#passage"),
+        "page.one('#detail a').get_attribute('href').endswith('/sourc",
+    )
     page.one("#clear").click()
     page.wait(lambda: not page.all("#found .row"), "everything again")
     page.wait_focus("words")
@@ -146,7 +152,7 @@ def test_space_files_and_the_other_language(page: MapPage) -> None:
     page.wait(lambda: page.rows("groups") == ["кадры/ 5", "без папки 1", "остальные 1"], "folders")
     page.one("[data-language=en]").click()
     page.wait(lambda: page.rows("groups") == ["кадры/ 5", "in no folder 1", "the rest 1"], "English")
-    assert page.seen("[data-deep=yes]") == "Space"
+    page.wait(lambda: page.seen("[data-deep=yes]") == "Space", "page.seen('[data-deep=yes]') == 'Space'")
 
 
 def test_no_map_yet_says_what_to_run(driver: webdriver.Chrome, tmp_path: Path) -> None:

@@ -43,7 +43,10 @@ def test_past_questions_are_found_asked_again_and_forgotten(fresh: Page, script:
     fresh.open()
     fresh.one("#history-open").click()
     fresh.wait_text("#history-list", "Где пароль?")
-    assert [row.text for row in fresh.all(".past")] == ["Где пароль?", QUESTION]
+    fresh.wait(
+        lambda: [row.text for row in fresh.all(".past")] == ["Где пароль?", QUESTION],
+        "[row.text for row in fresh.all('.past')] == ['Где пароль?', ",
+    )
     fresh.one("#history-find").send_keys("ДНЕЙ")
     fresh.wait(lambda: [row.text for row in fresh.all(".past")] == [QUESTION], "only that one is left")
     fresh.all(".past")[0].click()

@@ -80,7 +80,10 @@ def test_nothing_remote_and_nothing_inline_can_load(kind: str, driver: webdriver
         page.requests()
         assert set(driver.execute_async_script(ATTACK, sorted(FORBIDDEN))) >= FORBIDDEN
         assert driver.title.startswith("Otvet"), "the page set its own title and nobody else another one"
-        assert page.js("return document.body.checkVisibility()")
+        page.wait(
+            lambda: page.js("return document.body.checkVisibility()"),
+            "page.js('return document.body.checkVisibility()')",
+        )
         outside = [url for url in page.requests() if url.startswith("http") and not url.startswith(address)]
         assert outside == []
         assert driver.current_url == f"{address}{path}"
@@ -97,7 +100,9 @@ def test_the_token_is_entered_once_and_no_script_sees_it(locked: Page) -> None:
     locked.one("#token").send_keys(TOKEN, Keys.ENTER)
     locked.wait(lambda: locked.driver.current_url == f"{locked.address}/map?q=1", "the way on")
     locked.driver.get(f"{locked.address}/")
-    assert locked.js("return document.cookie") == ""
+    locked.wait(
+        lambda: locked.js("return document.cookie") == "", "locked.js('return document.cookie') == ''"
+    )
     locked.paste("отпуск")
     locked.wait(lambda: len(locked.all(".card")) == 2, "sources")
     locked.press(Keys.ENTER)

@@ -34,10 +34,20 @@ def test_ask_stream_cite_and_open_the_source(page: Page) -> None:
     page.press(Keys.ENTER)
     page.wait_text("#status", "Ответ готов, но подтверждён не весь")
 
-    assert "Отпуск длится 28 дней [1]." in page.seen(".model .words")
-    assert page.seen(".unsupported").startswith("99")
-    assert "Позднее взаимодействие 0,75 № 1" in page.seen("#source-1 .stages").replace("\n", " ")
-    assert page.seen("#foot").startswith("Модель: тест")
+    page.wait(
+        lambda: "Отпуск длится 28 дней [1]." in page.seen(".model .words"),
+        "'Отпуск длится 28 дней [1].' in page.seen('.model .words')",
+    )
+    page.wait(
+        lambda: page.seen(".unsupported").startswith("99"), "page.seen('.unsupported').startswith('99')"
+    )
+    page.wait(
+        lambda: "Позднее взаимодействие 0,75 № 1" in page.seen("#source-1 .stages").replace("\n", " "),
+        "'Позднее взаимодействие 0,75 № 1' in page.seen('#source-1 .s",
+    )
+    page.wait(
+        lambda: page.seen("#foot").startswith("Модель: тест"), "page.seen('#foot').startswith('Модель: тест')"
+    )
     first, second = page.all(".card")
     assert len(first.find_elements("css selector", "a")) == 1, "our own page is not an original"
     assert (
@@ -56,7 +66,10 @@ def test_ask_stream_cite_and_open_the_source(page: Page) -> None:
     page.driver.switch_to.window(next(handle for handle in page.driver.window_handles if handle not in tabs))
     try:
         page.wait_text("mark", PASSAGE)
-        assert "<script>document.title='X'</script>" in page.seen("h1")
+        page.wait(
+            lambda: "<script>document.title='X'</script>" in page.seen("h1"),
+            "'<script>document.title='X'</script>' in page.seen('h1')",
+        )
         assert page.driver.title == "Отпуск <script>document.title='X'</script>"
         assert page.complaints() == []
     finally:
@@ -68,7 +81,10 @@ def test_not_found(page: Page) -> None:
     page.open()
     page.ask("рецепт борща: борщ")
     page.wait_text("#notices", "В базе знаний этого нет.")
-    assert page.seen("#evidence-title") == "Ближайшие места, но ответа в них нет"
+    page.wait(
+        lambda: page.seen("#evidence-title") == "Ближайшие места, но ответа в них нет",
+        "page.seen('#evidence-title') == 'Ближайшие места, но ответа ",
+    )
 
 
 def test_without_the_switch(page: Page) -> None:
@@ -76,7 +92,10 @@ def test_without_the_switch(page: Page) -> None:
     page.one("#ai").click()
     page.ask("отпуск")
     page.wait_text("#status", "Найдено 2 источника")
-    assert page.seen(".documents .words").startswith(PASSAGE)
+    page.wait(
+        lambda: page.seen(".documents .words").startswith(PASSAGE),
+        "page.seen('.documents .words').startswith(PASSAGE)",
+    )
 
 
 @pytest.mark.parametrize(("language", "message"), [("ru", "Вопрос пуст."), ("en", "The question is empty.")])
@@ -118,4 +137,4 @@ def test_loading(page: Page, service: PageService) -> None:
     page.wait(
         lambda: page.js("return document.documentElement.dataset.server === 'ready'"), "the page notices"
     )
-    assert page.seen("#status") == ""
+    page.wait(lambda: page.seen("#status") == "", "page.seen('#status') == ''")

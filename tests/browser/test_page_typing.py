@@ -18,7 +18,7 @@ def only(n: int, **changes: object) -> dict[str, object]:
 def test_sources_appear_without_enter_and_nothing_is_asked(page: Page, script: Script) -> None:
     script.searches["отпуск"] = only(1, question="отпуск")
     page.open()
-    assert page.one("#welcome").is_displayed()
+    page.wait(lambda: page.one("#welcome").is_displayed(), "page.one('#welcome').is_displayed()")
     page.type("отпуск")
     page.wait_text(".card", "Отпуск и больничный")
     page.wait_text("#status", "Найден 1 источник")
@@ -52,7 +52,10 @@ def test_a_late_reply_to_older_words_changes_nothing(page: Page, script: Script)
     page.wait_text(".card", "Заявление на отпуск в 1С")
     slow.event.set()
     page.driver.execute_async_script("setTimeout(arguments[0], 200)")
-    assert [card.get_attribute("id") for card in page.all(".card")] == ["source-3"]
+    page.wait(
+        lambda: [card.get_attribute("id") for card in page.all(".card")] == ["source-3"],
+        "[card.get_attribute('id') for card in page.all('.card')] == ",
+    )
 
 
 def test_a_search_under_way_does_not_replace_the_evidence_of_an_answer(page: Page, script: Script) -> None:
@@ -69,7 +72,10 @@ def test_a_search_under_way_does_not_replace_the_evidence_of_an_answer(page: Pag
     page.wait_text("#status", "Ответ готов")
     slow.event.set()
     page.driver.execute_async_script("setTimeout(arguments[0], 200)")
-    assert [card.get_attribute("id") for card in page.all(".card")] == ["source-3"]
+    page.wait(
+        lambda: [card.get_attribute("id") for card in page.all(".card")] == ["source-3"],
+        "[card.get_attribute('id') for card in page.all('.card')] == ",
+    )
 
 
 def test_the_last_answer_returns_with_its_question(page: Page, script: Script) -> None:
@@ -83,7 +89,7 @@ def test_the_last_answer_returns_with_its_question(page: Page, script: Script) -
     assert not page.one("#answer").is_displayed(), "an answer never stands beside other sources than its own"
     page.paste("отпуск")
     page.wait_text(".model .words", "28 календарных дней")
-    assert len(page.all(".card")) == 3
+    page.wait(lambda: len(page.all(".card")) == 3, "len(page.all('.card')) == 3")
     assert len(script.asked) == 1
 
 
