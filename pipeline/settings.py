@@ -191,6 +191,9 @@ class Settings(_Section):
         0, ge=0, le=256, description="0: what otvet tune found, else one a physical core"
     )
     cross_encoder: str = Field("", description="empty: the profile's own, if installed")
+    judge_key: SecretStr = Field(
+        SecretStr(""), description="key that otvet eval sends to the server given with --judge; empty: none"
+    )
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()

@@ -44,6 +44,7 @@ EXIT_CODES: Mapping[type[BaseException], int] = {
     errors.BusyError: 6,
     errors.NotReadyError: 6,
     errors.RequestError: 7,
+    errors.QualityError: 8,
     errors.OtvetError: 1,
     KeyboardInterrupt: 130,
 }

@@ -9,8 +9,10 @@ from click.testing import CliRunner
 from word_embedder import WordEmbedder
 
 from pipeline import bootstrap
+from pipeline.cli.console import exit_code
 from pipeline.cli.eval import eval as command
-from pipeline.errors import QuestionsFileError
+from pipeline.errors import QualityError, QuestionsFileError, RunMissingError
+from pipeline.evaluation.asking import Asking
 from pipeline.indexing import EmbedderSource
 from pipeline.stores import json_store
 
@@ -43,24 +45,95 @@ def bootstrap_settings():
     return load_settings().settings
 
 
-def run(*arguments: str) -> str:
+def run(*arguments: str, code: int = 0) -> str:
     result = CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert result.exit_code == 0
+    assert result.exit_code == code
     return result.stdout
 
 
 def test_the_index_as_it_is(home) -> None:
     told = json.loads(run("q.jsonl", "--json"))
     (only,) = told["runs"]
-    assert (only["chunking"], only["answerable"], only["unknown_files"]) == (None, 2, ["нет.md"])
-    assert only["hits"] == {"1": 1.0, "3": 1.0, "10": 1.0}
+    assert (told["questions"], only["chunking"], only["unknown_files"]) == (2, None, ["нет.md"])
+    found = {name: figure["value"] for name, figure in only["figures"].items()}
+    assert (found["hit@1"], found["recall@3"], found["mrr"]) == (1.0, 0.75, 1.0)
+    assert only["figures"]["shown"]["questions"] == 1
     assert [outcome["rank"] for outcome in only["outcomes"]] == [1, 1]
+    assert set(only["stages_ms"]["total"]) == {"p50", "p95", "p99"}
     shown = run("q.jsonl", "--top-k", "3")
-    assert "hit@1  hit@3    MRR" in shown
+    assert "nDCG@3" in shown
     assert "нет.md" in shown
 
 
-def test_strategies_are_compared_beside_the_real_index(home) -> None:
+def test_reports_are_kept_and_written_where_they_are_wanted(home) -> None:
+    told = json.loads(
+        run("q.jsonl", "--json", "--name", "main", "--report", "out.html", "--report", "out.md")
+    )
+    folder = home / "embeddings/.eval/runs/main"
+    assert told["runs"][0]["folder"] == str(folder)
+    assert (home / "out.html").read_text("utf-8") == (folder / "report.html").read_text("utf-8")
+    assert (home / "out.md").read_text("utf-8") == (folder / "report.md").read_text("utf-8")
+    assert "main" in run("runs")
+    assert json.loads(run("runs", "--json"))[0]["count"] == 2
+
+
+def test_a_baseline_is_compared_with(home) -> None:
+    run("q.jsonl", "--name", "before")
+    told = json.loads(run("q.jsonl", "--json", "--baseline", "last"))
+    (only,) = told["runs"]
+    assert only["baseline"] == "before"
+    judged = {one["measure"]: one["judgement"] for one in only["compared"] if one["counts"]}
+    assert judged["hit@1"] == "same"
+    assert "before" in run("q.jsonl", "--baseline", "before")
+    with pytest.raises(RunMissingError):
+        run("q.jsonl", "--baseline", "none")
+
+
+def test_bars_decide_the_exit_code(home) -> None:
+    run("q.jsonl", "--fail-under", "hit@3=0.9", "--fail-over", "refused_wrongly=0.5")
+    with pytest.raises(QualityError) as caught:
+        run("q.jsonl", "--fail-under", "HIT@1=1.1", "--fail-under", "recall@3=0.5")
+    assert exit_code(caught.value) == 8
+    assert caught.value.message("ru").splitlines()[1:] == ["  hit@1: 1.000 ниже 1.1"]
+    assert len(json.loads(run("runs", "--json"))) == 2  # what fails is kept all the same
+    for wrong in ("hit@3", "hit@3=much", "hit@77=0.5", "=1"):
+        assert "hit@" in run_wrong("q.jsonl", "--fail-under", wrong)
+    # Before anything is asked; what no question tells is only known afterwards.
+    assert len(json.loads(run("runs", "--json"))) == 2
+    assert "faithfulness" in run_wrong("q.jsonl", "--fail-under", "faithfulness=0.5")
+
+
+def run_wrong(*arguments: str) -> str:
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert result.exit_code == 2
+    return result.stderr
+
+
+def test_a_judge_needs_its_model_and_the_other_way_round(home) -> None:
+    assert "--judge-model" in run_wrong("q.jsonl", "--judge", "http://127.0.0.1:1/v1")
+    assert "--judge-model" in run_wrong("q.jsonl", "--judge-model", "big")
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(home, monkeypatch) -> None:
+    asked: list[str] = []
+    real = Asking.ask
+
+    def ask(self, question):
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        asked.append(question.text)
+        return real(self, question)
+
+    monkeypatch.setattr(Asking, "ask", ask)
+    result = CliRunner().invoke(command, ["q.jsonl"])
+    assert (result.exit_code, "1 из 2" in result.stderr) == (1, True)
+    monkeypatch.setattr(Asking, "ask", real)
+    (only,) = json.loads(run("q.jsonl", "--json"))["runs"]
+    assert len(only["outcomes"]) == 2
+    assert len(json.loads(run("runs", "--json"))) == 1
+
+
+def test_cuttings_are_compared_beside_the_real_index(home) -> None:
     before = json_store.read_manifest(home / "embeddings")
     told = json.loads(run("q.jsonl", "--chunking", "headings", "--chunking", "recursive", "--json"))
     assert [one["chunking"] for one in told["runs"]] == ["headings", "recursive"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pipeline.errors import QuestionsFileError
 from pipeline.evaluation.questions import KnownQuestion, read_questions
+from pipeline.library.feedback import Feedback, FeedbackFile
 
 
 def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
@@ -23,7 +25,7 @@ def test_questions_are_read_in_any_encoding(tmp_path: Path, encoding: str) -> No
         '{"question": "Как варить борщ?", "files": []}\n'
     )
     first, second = read_questions(written(tmp_path, lines, encoding))
-    assert first == KnownQuestion(1, "Сколько дней отпуск?", ("отпуск.md",), ("28",))
+    assert first == KnownQuestion(1, "Сколько дней отпуск?", ("отпуск.md",), ("28",), id="5")
     assert (second.line, second.is_answerable, second.answers) == (3, False, ())
 
 
@@ -68,3 +70,73 @@ def test_a_folder_or_database_stands_for_all_in_it() -> None:
     assert not question.is_in("docs2/a.md")
     assert KnownQuestion(1, "?", ("docs\\a.md", "folder/")).is_in("docs/a.md")
     assert KnownQuestion(1, "?", ("docs\\a.md", "folder/")).is_in("folder/b.md")
+
+
+def test_how_far_a_question_is_from_the_base_is_told_by_its_kind(tmp_path: Path) -> None:
+    kinds = ["unanswerable_near", "far", "", "howto"]
+    lines = [f'{{"question": "Да?", "files": [], "kind": "{kind}"}}' for kind in kinds]
+    found = read_questions(written(tmp_path, "\n".join(lines)))
+    assert [one.reach for one in found] == ["near", "far", "unanswerable", "unanswerable"]
+
+
+def test_passages_may_stand_instead_of_files(tmp_path: Path) -> None:
+    (only,) = read_questions(written(tmp_path, '{"question": "Да?", "passages": ["28 дней"]}'))
+    assert (only.files, only.passages, only.reach) == ((), ("28 дней",), "answerable")
+
+
+def table(folder: Path, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / "questions.csv"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1251"])
+@pytest.mark.parametrize("delimiter", [";", ",", "\t"])
+def test_a_table_as_a_spreadsheet_program_saves_it(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    rows = [
+        ["Вопрос", "Файлы", "Ответы", "Вид", "Примечание"],
+        ["Сколько дней отпуск?", "отпуск.md | кадры", "28 дней|месяц", "lookup", "от Анны"],
+        ["", "", "", "", ""],
+        ['"Как варить\nборщ; щи, уху?"', "", "", "unanswerable_far", ""],
+    ]
+    text = "\r\n".join(delimiter.join(row) for row in rows) + "\r\n"
+    first, second = read_questions(table(tmp_path, text, encoding))
+    assert first == KnownQuestion(
+        2, "Сколько дней отпуск?", ("отпуск.md", "кадры"), ("28 дней", "месяц"), kind="lookup"
+    )
+    assert (second.line, second.text, second.reach) == (4, "Как варить\nборщ; щи, уху?", "far")
+
+
+def test_every_bad_row_of_a_table_is_named(tmp_path: Path) -> None:
+    rows = ["question,files", "Да?,a.md,лишнее", ",a.md", "-s,a.md", "Да?,a.md"]
+    with pytest.raises(QuestionsFileError) as caught:
+        read_questions(table(tmp_path, "\n".join(rows)))
+    said = caught.value.message("ru").splitlines()
+    assert [line.split(":")[0].strip() for line in said[1:]] == ["2", "3", "4"]
+    with pytest.raises(QuestionsFileError) as caught:
+        read_questions(table(tmp_path, 'question,files\n"Да?,a.md\n'))
+    assert "2" in caught.value.message("en").splitlines()[1]
+
+
+@pytest.mark.parametrize("heading", ["вопрос;ответ", "files;answers", '"', "?"])
+def test_a_table_without_the_right_heading_is_told_what_is_missing(tmp_path: Path, heading: str) -> None:
+    with pytest.raises(QuestionsFileError) as caught:
+        read_questions(table(tmp_path, f"{heading}\nДа?;нет\n"))
+    assert "question" in caught.value.message("ru")
+
+
+def test_opinions_as_they_are_kept_and_as_they_are_exported(tmp_path: Path) -> None:
+    kept = FeedbackFile(tmp_path / "feedback.jsonl")
+    kept.add(Feedback("Сколько дней отпуск?", "good", files=("a.md",), outcome="answered"))
+    kept.add(Feedback("Где принтер?", "bad", right_file="b.md"))
+    kept.add(Feedback("Кто виноват?", "bad"))
+    kept.add(Feedback("Как варить борщ?", "good", outcome="not_found"))
+    opinions = read_questions(tmp_path / "feedback.jsonl")
+    lines = "\n".join(json.dumps(line, ensure_ascii=False) for line in kept.known_questions())
+    exported = read_questions(written(tmp_path, lines))
+    assert opinions == exported
+    assert [(one.text, one.files) for one in opinions] == [
+        ("Сколько дней отпуск?", ("a.md",)),
+        ("Где принтер?", ("b.md",)),
+        ("Как варить борщ?", ()),
+    ]

@@ -1,0 +1,203 @@
+"""Means that say how sure they are, and whether two runs over the same questions differ.
+
+Intervals are percentile bootstraps over the questions (Efron, 1979); a share of 0 or 1 has Wilson's. Two runs
+are compared by a paired permutation test (Fisher, 1935; for retrieval: Smucker, Allan and Carterette, CIKM
+2007): if the runs were alike, which of the two each value came from would be a matter of chance. Everything
+is seeded: the same records give the same figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Change", "Figure", "Sample", "adjusted", "change", "figure", "quantile_figure"]
+
+RESAMPLES = 2000
+PERMUTATIONS = 10_000
+CONFIDENCE = 0.95
+SEED = 20261130
+
+_ROWS = 1 << 22
+"""Numbers of one block of resamples: 10,000 of a thousand questions need not be in memory at once."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A measure of several questions: each adds ``amounts`` to what is counted, ``weights`` to what of.
+
+    A share of questions has weights of 1; a share of sentences has a question's sentences as its weight. The
+    figure is the sum of the amounts by the sum of the weights.
+
+    Attributes:
+        keys: Which question each entry belongs to, all different.
+    """
+
+    keys: tuple[str, ...]
+    amounts: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[str, float, float]]) -> Sample:
+        """From (key, amount, weight) triples."""
+        columns = np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, 2)
+        return cls(tuple(row[0] for row in rows), columns[:, 0], columns[:, 1])
+
+    def of_keys(self, keys: Sequence[str]) -> Sample:
+        """The same of some questions, in that order."""
+        place = {key: row for row, key in enumerate(self.keys)}
+        rows = [place[key] for key in keys]
+        return Sample(tuple(keys), self.amounts[rows], self.weights[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with its 95 % interval.
+
+    Attributes:
+        questions: How many questions tell.
+    """
+
+    value: float
+    low: float
+    high: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a figure, over the questions that both runs have.
+
+    Attributes:
+        low, high: 95 % interval of the difference (paired bootstrap).
+        p: How likely a difference at least as large is by chance (permutation test, two-sided).
+    """
+
+    before: float
+    after: float
+    low: float
+    high: float
+    p: float
+    questions: int
+
+    @property
+    def difference(self) -> float:
+        """Positive where the figure has grown."""
+        return self.after - self.before
+
+
+def figure(sample: Sample) -> Figure | None:
+    """The figure of a sample; None where it tells nothing."""
+    total = float(sample.weights.sum())
+    if not total:
+        return None
+    value = float(sample.amounts.sum() / total)
+    if value in (0.0, 1.0) and bool(np.all(sample.weights == sample.weights.astype(bool))):
+        return Figure(value, *_unanimous(value, int(total)), len(sample.keys))
+    rng = np.random.default_rng(SEED)
+    means = np.concatenate(
+        [
+            _ratio(sample.amounts[rows].sum(axis=1), sample.weights[rows].sum(axis=1))
+            for rows in _resampled(len(sample.keys), rng)
+        ]
+    )
+    low, high = _interval(means)
+    return Figure(value, low, high, len(sample.keys))
+
+
+def _unanimous(value: float, count: int) -> tuple[float, float]:
+    """Interval of a share where all say the same, and every resample would, too: Wilson's (1927)."""
+    edge = 1.96**2 / (count + 1.96**2)
+    return (1 - edge, 1.0) if value else (0.0, edge)
+
+
+def quantile_figure(values: Sequence[float], share: float) -> Figure | None:
+    """A quantile with its interval; None of no values."""
+    if not values:
+        return None
+    given = np.asarray(values, dtype=np.float64)
+    rng = np.random.default_rng(SEED)
+    drawn = np.concatenate([np.quantile(given[rows], share, axis=1) for rows in _resampled(len(given), rng)])
+    low, high = _interval(drawn)
+    return Figure(float(np.quantile(given, share)), low, high, len(given))
+
+
+def change(before: Sample, after: Sample) -> Change | None:
+    """How a figure differs between two runs; None where they have no question in common that tells."""
+    common = set(before.keys)
+    keys = [key for key in after.keys if key in common]
+    old, new = before.of_keys(keys), after.of_keys(keys)
+    if not old.weights.sum() or not new.weights.sum():
+        return None
+    rng = np.random.default_rng(SEED)
+    differences = np.concatenate(
+        [
+            _ratio(new.amounts[rows].sum(axis=1), new.weights[rows].sum(axis=1))
+            - _ratio(old.amounts[rows].sum(axis=1), old.weights[rows].sum(axis=1))
+            for rows in _resampled(len(keys), rng)
+        ]
+    )
+    low, high = _interval(differences)
+    first, second = (float(one.amounts.sum() / one.weights.sum()) for one in (old, new))
+    return Change(first, second, low, high, _chance(old, new, abs(second - first)), len(keys))
+
+
+def adjusted(chances: Sequence[float]) -> list[float]:
+    """Chances of several tests at once, by Holm (1979): with many figures one or another differs by luck."""
+    order = sorted(range(len(chances)), key=lambda place: chances[place])
+    found = [0.0] * len(chances)
+    largest = 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(chances) - rank) * chances[place]))
+        found[place] = largest
+    return found
+
+
+def _resampled(count: int, rng: np.random.Generator, times: int = RESAMPLES) -> list[NDArray[np.intp]]:
+    """Rows of ``times`` resamples, in blocks of shape (resamples, count)."""
+    block = max(1, _ROWS // max(count, 1))
+    sizes = [min(block, times - begin) for begin in range(0, times, block)]
+    return [rng.integers(0, count, (size, count)) for size in sizes]
+
+
+def _ratio(amounts: Floats, weights: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(amounts / weights, dtype=np.float64)
+
+
+def _interval(values: Floats) -> tuple[float, float]:
+    """Of the resamples that tell something; NaN where none does."""
+    told = values[np.isfinite(values)]
+    if not len(told):
+        return float("nan"), float("nan")
+    edge = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(told, [edge, 1 - edge])
+    return float(low), float(high)
+
+
+def _chance(old: Sample, new: Sample, seen: float) -> float:
+    """Share of random swaps of the two runs' values that differ at least as much as was seen."""
+    if np.array_equal(old.amounts, new.amounts) and np.array_equal(old.weights, new.weights):
+        return 1.0
+    rng = np.random.default_rng(SEED)
+    count, reached, done = len(old.keys), 0, 0
+    block = max(1, _ROWS // max(count, 1))
+    while done < PERMUTATIONS:
+        size = min(block, PERMUTATIONS - done)
+        swapped = rng.random((size, count)) < 0.5
+        one, other = (
+            _ratio(
+                np.where(swap, new.amounts, old.amounts).sum(axis=1),
+                np.where(swap, new.weights, old.weights).sum(axis=1),
+            )
+            for swap in (swapped, ~swapped)
+        )
+        # A swap that leaves one side without weight says nothing against chance.
+        reached += int((~(np.abs(one - other) < seen - 1e-12)).sum())
+        done += size
+    return (reached + 1) / (PERMUTATIONS + 1)

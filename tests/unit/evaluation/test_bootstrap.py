@@ -1,0 +1,120 @@
+"""Intervals and comparisons: what can be worked out by hand, and what must hold of any sample."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.evaluation.bootstrap import Sample, adjusted, change, figure, quantile_figure
+from pipeline.evaluation.comparison import compare
+
+
+def sample(values, weights=None) -> Sample:
+    weights = weights or [1.0] * len(values)
+    return Sample.of([(str(n), v, w) for n, (v, w) in enumerate(zip(values, weights, strict=True))])
+
+
+def test_a_share_of_sentences_is_not_the_mean_of_the_questions_shares():
+    # 1 of 1 sentences and 1 of 3: half of all sentences, not two thirds.
+    found = figure(sample([1, 1], [1, 3]))
+    assert found is not None
+    assert found.value == 0.5
+
+
+def test_the_interval_is_about_that_of_the_normal_distribution():
+    rng = np.random.default_rng(1)
+    values = rng.normal(10, 2, 400)
+    found = figure(sample(values.tolist()))
+    assert found is not None
+    half = 1.96 * values.std() / 20
+    assert found.low == pytest.approx(values.mean() - half, abs=0.05)
+    assert found.high == pytest.approx(values.mean() + half, abs=0.05)
+
+
+def test_where_all_say_the_same_the_interval_is_wilsons():
+    found = figure(sample([1.0] * 40))
+    assert found is not None
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(40 / (40 + 1.96**2))  # 0.9124, as tables of Wilson's interval say
+    none = figure(sample([0.0] * 40))
+    assert none is not None
+    assert none.high == pytest.approx(1 - 0.9124, abs=1e-4)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=30))
+def test_a_figure_lies_in_its_interval_and_is_the_same_again(values):
+    found = figure(sample(values))
+    assert found is not None
+    assert found.low - 1e-9 <= found.value <= found.high + 1e-9
+    assert found == figure(sample(values))
+
+
+def test_nothing_tells_nothing():
+    assert figure(sample([])) is None
+    assert figure(sample([0, 0], [0, 0])) is None
+    assert quantile_figure([], 0.5) is None
+    assert change(sample([1.0]), Sample.of([("other", 1.0, 1.0)])) is None
+
+
+def test_quantiles():
+    found = quantile_figure([float(n) for n in range(101)], 0.95)
+    assert found is not None
+    assert found.value == 95.0
+    assert found.low < 95 < found.high
+
+
+def test_the_permutation_test_agrees_with_counting_all_swaps():
+    # Three questions got better by one, none worse: of 2^3 ways to swap, 2 differ as much.
+    found = change(sample([0, 0, 0, 1, 1]), sample([1, 1, 1, 1, 1]))
+    assert found is not None
+    assert found.difference == pytest.approx(0.6)
+    assert found.p == pytest.approx(2 / 8, abs=0.02)
+    # Ten of them: 2 of 1024.
+    ten = change(sample([0] * 10), sample([1] * 10))
+    assert ten is not None
+    assert ten.p == pytest.approx(2 / 1024, abs=0.001)
+
+
+def test_equal_runs_do_not_differ():
+    found = change(sample([0, 1, 1]), sample([0, 1, 1]))
+    assert found is not None
+    assert (found.p, found.difference) == (1.0, 0.0)
+
+
+def test_only_common_questions_are_compared_in_whatever_order():
+    before = Sample.of([("a", 1.0, 1.0), ("b", 0.0, 1.0), ("gone", 0.0, 1.0)])
+    after = Sample.of([("new", 1.0, 1.0), ("b", 0.0, 1.0), ("a", 1.0, 1.0)])
+    found = change(before, after)
+    assert found is not None
+    assert (found.questions, found.difference) == (2, 0.0)
+
+
+def test_holm():
+    # 3 · 0.01, 2 · 0.02, 1 · 0.9, never falling.
+    assert adjusted([0.9, 0.01, 0.02]) == pytest.approx([0.9, 0.03, 0.04])
+    assert adjusted([0.04, 0.03]) == pytest.approx([0.06, 0.06])
+    assert adjusted([]) == []
+
+
+def test_what_is_worse_is_told_by_the_measure():
+    better, worse = [0.0] * 20, [1.0] * 20
+    found = {one.measure: one for one in compare(
+        {"hit@1": sample(worse), "refused_wrongly": sample(worse), "total_ms": sample([5.0] * 20)},
+        {"hit@1": sample(better), "refused_wrongly": sample(better), "total_ms": sample([9.0] * 20)},
+    )}  # fmt: skip
+    assert found["hit@1"].judgement == "worse"
+    assert found["refused_wrongly"].judgement == "better"
+    assert (found["total_ms"].judgement, found["total_ms"].counts) == ("worse", False)
+
+
+def test_resamples_that_tell_nothing_are_left_out():
+    # Refusal precision: a resample without any refusal has none.
+    found = figure(sample([1, 0, 0, 0], [1, 0, 0, 1]))
+    assert found is not None
+    assert found.value == 0.5
+    assert not math.isnan(found.low)
