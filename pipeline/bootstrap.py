@@ -6,7 +6,7 @@ only indexing needs, the readers of all formats above all, is imported by the fu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.answer.prompt import fixed_messages
 from pipeline.calibrate import in_force
 from pipeline.embedders.remembering import RememberingEmbedder
+from pipeline.errors import IndexUnusableError
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pipeline.ingest.sources.fetch import FetchReport
     from pipeline.ingest.tokens import BlockSize
     from pipeline.library.library import Library
+    from pipeline.remote.client import RemoteClient
 
 __all__ = [
     "block_sizes",
@@ -77,10 +79,16 @@ def models_in_force(settings: Settings) -> ProfileModels:
 def create_embedder(settings: Settings) -> Embedder:
     """The embedder in force: onnxruntime for a folder with an ONNX model, else sentence-transformers.
 
+    Where ``remote.embedder_url`` is set it is a server, which is asked for the length of its vectors unless
+    the index knows it.
+
     Raises:
         ModelMissingError: It is not installed.
         ExtraMissingError: It needs the extra ``torch``.
+        RemoteError: The server does not answer.
     """
+    if settings.remote.embedder_url:
+        return _remote_embedder(settings)
     name = models_in_force(settings).embedder
     folder = locate(settings.models, name)
     threads = settings.embedder_threads or _tuned_threads(settings, name) or physical_cores()
@@ -101,6 +109,11 @@ def embedder_source(settings: Settings) -> EmbedderSource:
     """
     from pipeline.indexing import EmbedderSource
 
+    if settings.remote.embedder_url:
+        from pipeline.embedders import openai
+
+        known = openai.identity_of(settings.remote.embedder_model, settings.remote.embedder_prefix)
+        return EmbedderSource(*known, lambda: create_embedder(settings))
     folder = locate(settings.models, models_in_force(settings).embedder)
     if _has_onnx(folder):
         from pipeline.embedders import onnx
@@ -111,6 +124,51 @@ def embedder_source(settings: Settings) -> EmbedderSource:
 
         identity = sentence_transformers.identity_of(folder)
     return EmbedderSource(*identity, lambda: create_embedder(settings))
+
+
+def _remote_embedder(settings: Settings) -> Embedder:
+    from pipeline.embedders.openai import OpenAiEmbedder
+
+    chosen = settings.remote
+    return OpenAiEmbedder(
+        _remote_client(settings, chosen.embedder_url, chosen.embedder_key.get_secret_value()),
+        chosen.embedder_model,
+        prefix_scheme=chosen.embedder_prefix,
+        most_tokens=chosen.embedder_tokens,
+        batch=chosen.embedder_batch,
+        parallel=chosen.embedder_parallel,
+        dimension=_known_dimension(settings),
+    )
+
+
+def _remote_generator(settings: Settings) -> Generator:
+    from pipeline.generators.openai import OpenAiGenerator
+
+    chosen = settings.remote
+    return OpenAiGenerator(
+        _remote_client(settings, chosen.generator_url, chosen.generator_key.get_secret_value()),
+        chosen.generator_model,
+        context_tokens=settings.generator.context_tokens,
+    )
+
+
+def _remote_client(settings: Settings, urls: Sequence[str], key: str) -> RemoteClient:
+    from pipeline.remote.client import Patience, RemoteClient
+
+    chosen = settings.remote
+    patience = Patience(connect_s=chosen.connect_s, silence_s=chosen.silence_s, retries=chosen.retries)
+    return RemoteClient(urls, key=key, patience=patience)
+
+
+def _known_dimension(settings: Settings) -> int:
+    """Of the vectors that this embedder has made before; 0 where there are none."""
+    source = embedder_source(settings)
+    try:
+        manifest = json_store.read_manifest(settings.embeddings)
+    except IndexUnusableError:
+        return 0
+    same = (manifest.embedder_id, manifest.prefix_scheme) == (source.id, source.prefix_scheme)
+    return manifest.dimension if same else 0
 
 
 def create_cross_encoder(settings: Settings) -> Reranker | None:
@@ -130,7 +188,12 @@ def create_cross_encoder(settings: Settings) -> Reranker | None:
 
 
 def create_generator(settings: Settings) -> Callable[[], Generator] | None:
-    """How to load the generator, or None in a profile that does without."""
+    """How to load the generator, or None in a profile that does without.
+
+    Where ``remote.generator_url`` is set it is a server, whatever the profile; nothing is asked of it yet.
+    """
+    if settings.remote.generator_url:
+        return lambda: _remote_generator(settings)
     name = models_in_force(settings).generator
     if name is None:
         return None
@@ -171,7 +234,11 @@ def create_service(settings: Settings) -> QAService:
     load = create_generator(settings)
     worker = None
     if load is not None:
-        worker = Lazy(lambda: GeneratorWorker(load, settings.server.queue_size, fixed_messages()))
+        remote = settings.remote
+        parallel = remote.generator_parallel if remote.generator_url else 1
+        worker = Lazy(
+            lambda: GeneratorWorker(load, settings.server.queue_size, fixed_messages(), parallel=parallel)
+        )
     live = LiveIndex(
         lambda: in_force(json_store.load(settings.embeddings, embedder.get().spec, embedder.get())),
         lambda: json_store.stamp(settings.embeddings),

@@ -32,6 +32,7 @@ from pipeline.types import (
 
 __all__ = [
     "ChatMessage",
+    "Closable",
     "Embedder",
     "EmbedderSpec",
     "Generator",
@@ -63,6 +64,15 @@ class EmbedderSpec:
     dimension: int
     prefix_scheme: Literal["e5", "none"]
     token_limit: int
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """What holds connections or memory that should be given back early."""
+
+    def close(self) -> None:
+        """Give it back; harmless a second time."""
+        ...
 
 
 class Embedder(Protocol):

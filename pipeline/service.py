@@ -31,6 +31,7 @@ from pipeline.errors import (
     NotFoundError,
     NotReadyError,
     OtvetError,
+    RemoteError,
 )
 from pipeline.explain import explanation, standing, word_matches
 from pipeline.gate import Gate
@@ -41,7 +42,7 @@ from pipeline.index import Index, find_row
 from pipeline.index_report import IndexReport
 from pipeline.lazy import Lazy
 from pipeline.messages import Phrase, text
-from pipeline.ports import Embedder, GeneratorSpec, Reranker, Sampling
+from pipeline.ports import Closable, Embedder, GeneratorSpec, Reranker, Sampling
 from pipeline.replies import sources_of
 from pipeline.retrieval.room import Room
 from pipeline.retrieval.search import retrieve
@@ -180,12 +181,15 @@ class QAService:
                 raise self._failure.again()
 
     def close(self) -> None:
-        """Stop the generator at its next token and free it; look for new indexes no more."""
+        """Stop the generator at its next token, free what is loaded; look for new indexes no more."""
         if self._parts.live is not None:
             self._parts.live.close()
         worker = self._parts.worker.peek() if self._parts.worker else None
         if worker is not None:
             worker.close()
+        embedder: object = self._parts.embedder.peek()
+        if isinstance(embedder, Closable):
+            embedder.close()
 
     def ready(self) -> bool:
         """True once a search can be answered.
@@ -303,8 +307,9 @@ class QAService:
             self._parts.worker.get()
 
     def _recover(self) -> None:
-        """Forget that there was no index to start with, once there is one."""
-        if isinstance(self._failure, IndexUnusableError) and self._parts.live is not None:
+        """Forget that there was no index to start with, or no embedder's server, once there is one."""
+        may_pass = isinstance(self._failure, IndexUnusableError | RemoteError)
+        if may_pass and self._parts.live is not None:
             try:
                 self._parts.index()
             except OtvetError as error:
@@ -425,7 +430,8 @@ class QAService:
     def _second_look(self, worker: GeneratorWorker, found: _Found) -> Generator[Event, None, bool]:
         """Whether the model, too, finds the answer in the best passage, where that is in doubt."""
         turn = found.turn
-        if not (self._settings.search.second_look and is_doubtful(found.evidence)):
+        wanted = self._settings.search.second_look and worker.scores
+        if not (wanted and is_doubtful(found.evidence)):
             return True
         generation = worker.score(
             second_look(found.query, found.evidence),

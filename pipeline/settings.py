@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import (
@@ -33,6 +34,7 @@ __all__ = [
     "GeneratorSettings",
     "IndexSettings",
     "Loaded",
+    "RemoteSettings",
     "SearchSettings",
     "ServerSettings",
     "Settings",
@@ -152,6 +154,59 @@ class SqlSettings(_Section):
     )
 
 
+class RemoteSettings(_Section):
+    """Servers that speak OpenAI's protocol. Without an address nothing ever leaves this machine."""
+
+    generator_url: tuple[str, ...] = Field(
+        (), description="servers that write the answers, as `http://gpu:8080/v1`; empty: the local model"
+    )
+    generator_model: str = Field("", description="its name there")
+    generator_key: SecretStr = Field(SecretStr(""), description="key sent to it; empty: none")
+    generator_parallel: int = Field(4, ge=1, le=256, description="answers written at once, by all together")
+    embedder_url: tuple[str, ...] = Field(
+        (), description="servers that embed texts, as `http://gpu:8081/v1`; empty: the local model"
+    )
+    embedder_model: str = Field("", description="its name there")
+    embedder_key: SecretStr = Field(SecretStr(""), description="key sent to it; empty: none")
+    embedder_prefix: Literal["none", "e5"] = Field(
+        "none", description="what that model wants before texts: nothing, or `query: ` and `passage: `"
+    )
+    embedder_tokens: int = Field(512, ge=64, le=131_072, description="most tokens of a text it takes")
+    embedder_batch: int = Field(32, ge=1, le=2048, description="texts of one request")
+    embedder_parallel: int = Field(2, ge=1, le=64, description="requests at once while indexing")
+    connect_s: float = Field(5.0, gt=0, le=600, description="wait for a connection")
+    silence_s: float = Field(60.0, gt=0, le=3600, description="wait for the next bytes of a reply")
+    retries: int = Field(3, ge=0, le=20, description="further attempts where a failure may pass")
+
+    @field_validator("generator_url", "embedder_url", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: object) -> object:
+        # One address is as good as a list of one; the environment has them separated by commas.
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+
+    @field_validator("generator_url", "embedder_url")
+    @classmethod
+    def _plain_addresses(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        for url in urls:
+            try:
+                parts = urlsplit(url)
+                usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            except ValueError:
+                usable = False
+            if not usable or parts.query or parts.fragment:
+                raise ValueError("an address looks like http://name:8080/v1")
+            if parts.username is not None or parts.password is not None:
+                raise ValueError("a key does not belong into an address: use generator_key, embedder_key")
+        return urls
+
+    @model_validator(mode="after")
+    def _models_are_named(self) -> RemoteSettings:
+        for part in ("generator", "embedder"):
+            if getattr(self, f"{part}_url") and not getattr(self, f"{part}_model"):
+                raise ValueError(f"{part}_url needs {part}_model: the model's name at that server")
+        return self
+
+
 StoreKind = Literal["json", "faiss-flat", "faiss-hnsw", "chroma", "postgres", "qdrant"]
 """What can keep an index; see docs/stores.md."""
 
@@ -199,6 +254,7 @@ class Settings(_Section):
     search: SearchSettings = SearchSettings()
     generator: GeneratorSettings = GeneratorSettings()
     store: StoreSettings = StoreSettings()
+    remote: RemoteSettings = RemoteSettings()
     sql: SqlSettings = SqlSettings()
 
     @property

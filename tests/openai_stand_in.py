@@ -23,6 +23,7 @@ class Problem:
     Attributes:
         status: Of the reply; 0 closes the connection without one.
         after: Events of a stream that come first.
+        path: Which request meets it; empty: the next one.
     """
 
     status: int = 500
@@ -30,6 +31,7 @@ class Problem:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
     after: int = 0
+    path: str = ""
 
 
 @dataclass
@@ -102,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         with told.lock:
             told.requests.append((self.path, body))
             told.keys.append(self.headers.get("Authorization"))
-            problem = told.problems.pop(0) if told.problems and self.path != "/tokenize" else None
+            problem = self._problem()
         if problem is not None and not problem.after:
             self._fail(problem)
         elif self.path == "/v1/models":
@@ -115,6 +117,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._chat(body, problem)
         else:
             self._fail(Problem(404, "there is no such address"))
+
+    def _problem(self) -> Problem | None:
+        for place, problem in enumerate(self.told.problems):
+            if problem.path in ("", self.path) and self.path != "/tokenize":
+                return self.told.problems.pop(place)
+        return None
 
     def _embed(self, body: dict[str, Any]) -> None:
         before = prefix(self.told.scheme, "passage"), prefix(self.told.scheme, "query")

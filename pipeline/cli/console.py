@@ -43,6 +43,7 @@ EXIT_CODES: Mapping[type[BaseException], int] = {
     errors.ExtraMissingError: 5,
     errors.BusyError: 6,
     errors.NotReadyError: 6,
+    errors.RemoteError: 6,
     errors.RequestError: 7,
     errors.QualityError: 8,
     errors.OtvetError: 1,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pipeline.ports import Embedder, EmbedderSpec, Progress
+from pipeline.ports import Closable, Embedder, EmbedderSpec, Progress
 from pipeline.types import Encoded, IntMatrix, Role
 
 __all__ = ["RememberingEmbedder"]
@@ -53,6 +53,12 @@ class RememberingEmbedder:
     def token_spans(self, text: str) -> IntMatrix:
         """Character ranges of the text's tokens, whatever its length."""
         return self._embedder.token_spans(text)
+
+    def close(self) -> None:
+        """Close the embedder, if there is anything to close."""
+        embedder: object = self._embedder
+        if isinstance(embedder, Closable):
+            embedder.close()
 
     def _encoded(self, text: str) -> Encoded:
         encoded = self._embedder.encode([text], "query", with_tokens=True)

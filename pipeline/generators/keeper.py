@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 from pipeline.errors import CancelledError, GeneratorError, OtvetError
 from pipeline.messages import Phrase
-from pipeline.ports import Generator
+from pipeline.ports import Closable, Generator
 
 __all__ = ["Keeper", "State", "again"]
 
@@ -19,11 +19,6 @@ MOST_FAILURES = 3
 """After so many failures in a row the engine is given up; each earlier one gets a fresh engine."""
 
 logger = logging.getLogger(__name__)
-
-
-@runtime_checkable
-class _Closable(Protocol):
-    def close(self) -> None: ...
 
 
 class Keeper:
@@ -83,7 +78,7 @@ class Keeper:
             if self.state == "ready":
                 self.state = "loading"
         engine: object = generator
-        if isinstance(engine, _Closable):
+        if isinstance(engine, Closable):
             engine.close()
 
     def check(self) -> None:

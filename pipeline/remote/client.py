@@ -10,6 +10,7 @@ import asyncio
 import queue
 import random
 import ssl
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -97,7 +98,9 @@ class RemoteClient:
         # Not for secrets: it spreads clients over time.
         self._chance = chance or random.Random()  # noqa: S311
         self._loop = BackgroundLoop()
-        self._http: httpx.AsyncClient | None = None
+        self._http: list[httpx.AsyncClient] = []
+        # Whoever drops the client without closing it leaves no connection open either.
+        self._end = weakref.finalize(self, _shut, self._loop, self._http)
 
     def call(
         self, path: str, body: Mapping[str, Any] | None = None, cancelled: Callable[[], bool] = never
@@ -148,12 +151,8 @@ class RemoteClient:
         return self._replicas.status()
 
     def close(self) -> None:
-        """Drop what is under way and close all connections."""
-        self._loop.close(self._hang_up)
-
-    async def _hang_up(self) -> None:
-        if self._http is not None:
-            await self._http.aclose()
+        """Drop what is under way and close all connections; harmless a second time."""
+        self._end()
 
     async def _whole(self, path: str, body: Mapping[str, Any] | None) -> Json:
         async def send(url: str) -> Json:
@@ -249,14 +248,14 @@ class RemoteClient:
         return error
 
     def _connections(self) -> httpx.AsyncClient:
-        if self._http is None:
+        if not self._http:
             import httpx
 
             patience = self._patience
             headers = {"User-Agent": f"otvet/{__version__}", "Accept-Encoding": "identity"}
             if self._key:
                 headers["Authorization"] = f"Bearer {self._key}"
-            self._http = httpx.AsyncClient(
+            client = httpx.AsyncClient(
                 headers=headers,
                 timeout=httpx.Timeout(patience.silence_s, connect=patience.connect_s),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
@@ -265,7 +264,16 @@ class RemoteClient:
                 trust_env=False,
                 follow_redirects=False,
             )
-        return self._http
+            self._http.append(client)
+        return self._http[0]
+
+
+def _shut(loop: BackgroundLoop, clients: Sequence[httpx.AsyncClient]) -> None:
+    async def hang_up() -> None:
+        for client in clients:
+            await client.aclose()
+
+    loop.close(hang_up)
 
 
 async def _read(response: httpx.Response, most: int, *, cut: bool = False) -> bytes:

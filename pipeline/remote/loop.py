@@ -23,17 +23,28 @@ class BackgroundLoop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._closing = False
         self._thread = threading.Thread(target=self._run, name="otvet-remote", daemon=True)
         self._thread.start()
 
     def start(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
-        """Begin; may be called from any thread."""
+        """Begin; may be called from any thread.
+
+        Raises:
+            CancelledError: The loop was closed.
+        """
+        if self._closing:
+            coroutine.close()
+            raise CancelledError
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Cancel what runs, run ``last``, end the thread; harmless when it has ended."""
-        if not self._loop.is_closed():
-            asyncio.run_coroutine_threadsafe(self._end(last), self._loop)
+        if self._closing:
+            return
+        self._closing = True
+        asyncio.run_coroutine_threadsafe(self._end(last), self._loop)
+        if threading.current_thread() is not self._thread:  # as the garbage collector may be
             self._thread.join(5.0)
 
     async def _end(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -42,6 +53,8 @@ class BackgroundLoop:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         await last()
+        await self._loop.shutdown_asyncgens()
+        await asyncio.sleep(0)  # what was closed above gives its sockets back now
         self._loop.stop()
 
     def _run(self) -> None:

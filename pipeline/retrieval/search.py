@@ -16,7 +16,7 @@ from pipeline.ports import Embedder, Reranker
 from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.retrieval.keyword import weighted_terms
 from pipeline.retrieval.near_duplicates import without_near_duplicates
-from pipeline.retrieval.question import encode_question
+from pipeline.retrieval.question import encode_question, with_words
 from pipeline.retrieval.room import Room, fitting
 from pipeline.retrieval.table import Table
 from pipeline.settings import SearchSettings
@@ -86,7 +86,7 @@ def retrieve_from(
     else:
         excerpt = strategy.find(snapshot, asked, query.filter, max(settings.candidates, query.top_k))
         count = max(settings.rerank, 2 * query.top_k)
-    index = excerpt.index
+    index = with_words(excerpt.index, question)
     clock.lap("search")
     table = Table.of(index, excerpt.pool, count, vector=vector, question=question, terms=terms)
     reads = RERANKERS[query.reranker].reads

@@ -23,6 +23,7 @@ from pipeline.errors import (
     NotWrittenError,
     OtvetError,
     PromptTooLongError,
+    RemoteError,
     RequestError,
     TextTooLongError,
     TokenRequiredError,
@@ -56,6 +57,7 @@ _STATUSES: dict[type[OtvetError], int] = {
     NotReadyError: 503,
     IndexUnusableError: 503,
     ModelError: 503,
+    RemoteError: 503,
     # No try will ever help: nobody is told to come back later.
     GeneratorMissingError: 501,
     # Nobody is left to read it; the number is nginx's, and what logs are searched for.

@@ -58,7 +58,7 @@ def test_every_exported_name_exists():
             for node in ast.walk(module)
             for name in (
                 [node.name]
-                if isinstance(node, ast.ClassDef | ast.FunctionDef)
+                if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
                 else [node.id]
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
                 else [alias.asname or alias.name for alias in node.names]
