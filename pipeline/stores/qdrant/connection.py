@@ -8,10 +8,11 @@ A server is asked again where it was only busy or not there yet.
 from __future__ import annotations
 
 import math
+import sqlite3
 import threading
 import time
 from collections import Counter
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,9 @@ class Connection:
         self.address = address
         self.turns = turns
         self.settled = settled
+
+    def created(self, collection: str) -> None:
+        """A collection has just been made."""
 
     @property
     def local(self) -> bool:
@@ -179,6 +183,13 @@ class _Shared(Connection):
         super().__init__(client, str(folder), turns, settled)
         self._folder, self._users = folder, users
         users.append(self)
+
+    def created(self, collection: str) -> None:
+        """Have its file written ahead: the engine commits each point, which is five times as fast then."""
+        file = self._folder / "collection" / collection / "storage.sqlite"
+        if file.is_file():  # as the library has it today
+            with closing(sqlite3.connect(file)) as base:
+                base.execute("PRAGMA journal_mode = WAL")
 
     def close(self) -> None:
         """Leave."""

@@ -120,6 +120,7 @@ class Layout:
 
     def _create(self, connection: Connection, name: str, **values: object) -> None:
         connection.call("create_collection", collection_name=name, replication_factor=self.replicas, **values)
+        connection.created(name)
 
 
 def content_of(*parts: bytes) -> bytes:
