@@ -27,6 +27,9 @@ __all__ = ["reflect", "table_names"]
 MAX_VALUES = 200
 """Different values that a category has at most."""
 
+MAX_NAMES = 50
+"""So many different values are a category even where each stands once: brands, departments."""
+
 MAX_VALUE_CHARACTERS = 60
 _SAMPLE_ROWS = 20_000
 _LONG_TEXT = 200  # characters on average, from which a text is one to search in
@@ -138,14 +141,14 @@ class _Looker:
         ids = {*key, declared.id, *(link.column for link in foreign)}
         rows = self._count(declared.table)
         columns = [
-            self._column(declared, column, kind, is_id=column in ids)
+            self._column(declared, column, kind, rows, is_id=column in ids)
             for column, kind in types.items()
             if column.casefold() not in hidden
         ]
         own = declared.id or (key[0] if len(key) == 1 else "")
         return Table(declared.table, tuple(columns), own, foreign, declared.note, declared.synonyms, rows)
 
-    def _column(self, declared: DatabaseTable, name: str, type_: str, *, is_id: bool) -> Column:
+    def _column(self, declared: DatabaseTable, name: str, type_: str, rows: int, *, is_id: bool) -> Column:
         noted = {key.casefold(): value for key, value in declared.columns.items()}.get(name.casefold())
         note, synonyms = (noted.note, noted.synonyms) if noted else ("", ())
         if is_id:
@@ -155,10 +158,10 @@ class _Looker:
         if name == declared.text:
             kind = "text"
         elif kind == "text":
-            kind, values = self._words(declared.table, name)
+            kind, values = self._words(declared.table, name, rows)
         return Column(name, type_, kind, note, synonyms, values)
 
-    def _words(self, table: str, column: str) -> tuple[ColumnKind, tuple[str, ...]]:
+    def _words(self, table: str, column: str, rows: int) -> tuple[ColumnKind, tuple[str, ...]]:
         """Whether a column of texts holds a category, dates, long texts or something else."""
         if time.monotonic() > self.deadline:
             return "other", ()
@@ -173,7 +176,8 @@ class _Looker:
         if all(_ISO_DATE.fullmatch(str(value)) for value, _ in found):
             return "date", ()
         longest = max(int(length) for _, length in found)
-        if len(found) <= MAX_VALUES and longest <= MAX_VALUE_CHARACTERS:
+        few = len(found) <= MAX_NAMES or (len(found) <= MAX_VALUES and 2 * len(found) <= rows)
+        if few and longest <= MAX_VALUE_CHARACTERS:
             return "category", tuple(sorted(str(value) for value, _ in found))
         mean = sum(int(length) for _, length in found) / len(found)
         return ("text" if mean >= _LONG_TEXT else "other"), ()
