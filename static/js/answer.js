@@ -3,6 +3,7 @@
 import { copyText } from "./clipboard.js";
 import { byId, el, patch } from "./dom.js";
 import { duration, has, t } from "./i18n.js";
+import { standsAlone } from "./reply.js";
 import { answerNodes, markedTexts } from "./words.js";
 
 // What the server calls the model of an answer that no model wrote.
@@ -38,13 +39,19 @@ export function showAnswer({ phase, found, draft, reply, useRag }) {
   if (!visible) return;
   current = reply;
   const last = reply ?? found;
-  const refused = last?.outcome === "not_found";
+  const routed = standsAlone(reply);
+  const refused = last?.outcome === "not_found" && !routed;
   const quoted = reply && (reply.model === NO_MODEL || reply.outcome === "sources");
   const quotes = quoted ? reply : found;
   const panels = [];
+  if (routed) return showPanels(panels, last, refused, reply);
   if (quotes?.answer && !refused) panels.push(documentsVoice(quotes, quoted));
   const modelWords = reply && !quoted && !refused ? reply : null;
   if (useRag && !refused && (modelWords || phase === "asking" || (draft && !reply))) panels.push(modelVoice(phase, draft, modelWords, last));
+  showPanels(panels, last, refused, reply);
+}
+
+function showPanels(panels, last, refused, reply) {
   keepPanels(panels);
   patch(byId("notices"), notices(last, refused));
   patch(byId("timings"), reply ? timings(reply.timings_ms) : []);

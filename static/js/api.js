@@ -58,6 +58,15 @@ export async function* ask(question, useRag, signal) {
   throw cut();
 }
 
+/** Run a statement that waited for a person, as it was or as edited. */
+export async function confirmStatement(id, sql, signal) {
+  const body = JSON.stringify({ sql, format: false });
+  return whole(await request(`/ask/${encodeURIComponent(id)}/confirm`, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal }));
+}
+
+/** Forget a statement that waits. */
+export const forget = (id) => request(`/ask/${encodeURIComponent(id)}`, { method: "DELETE" });
+
 /** Resolves when models and index are loaded; rejects with what is missing. */
 export async function ready() {
   return whole(await request("/ready"));

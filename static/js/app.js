@@ -1,7 +1,7 @@
 // One state, one draw. Phases: empty → typing → asking → answered | stopped | failed | waiting (for the models).
 
 import { showActions } from "./actions.js";
-import { ask } from "./api.js";
+import { ask, confirmStatement, forget } from "./api.js";
 import { showAnswer } from "./answer.js";
 import { failure, showButton, showFlags, showFoot, showStatus, startClock } from "./chrome.js";
 import { byId } from "./dom.js";
@@ -37,6 +37,7 @@ function draw() {
   byId("welcome").hidden = phase !== "empty";
   showSources(last?.sources ?? [], { question: last?.question ?? page.asked, title: t(last?.outcome === "not_found" ? "nearest" : "sources_heading"), stale: page.stale });
   showAnswer(page);
+  drawRouted(reply);
   showActions(page, () => start(page.asked));
   // A closed drawer would only be pushed down, word by word, by the answer that grows above it.
   byId("debug").hidden = phase === "asking" && !byId("debug").open;
@@ -46,6 +47,14 @@ function draw() {
   showButton(phase === "asking");
   showStatus(statusText(), phase === "asking" || server.state === "loading");
   drawFailure(error);
+}
+
+let routed = null; // loaded with the first answer over tables
+
+async function drawRouted(reply) {
+  if (!reply?.route && !routed) return;
+  routed ??= import("./routed.js");
+  (await routed).showRouted(page.reply, { ask: (text) => { question.value = text; start(text); }, confirm, decline });
 }
 
 let debug = null; // loaded when its drawer is first opened
@@ -89,6 +98,33 @@ function askingText({ found, draft, queue }) {
   if (queue?.place) return t("queued", { count: queue.place, time });
   const text = t("reading", { count: found.sources.length });
   return time ? t("about", { text, time }) : text;
+}
+
+/** Let a statement run that has waited for a person. */
+async function confirm(id, sql) {
+  stop();
+  const mine = new AbortController();
+  const { asked } = page;
+  running = mine;
+  const stopClock = startClock();
+  set({ phase: "asking", found: page.reply, reply: null, draft: "", error: null });
+  try {
+    const reply = await confirmStatement(id, sql, mine.signal);
+    if (running !== mine) return;
+    keep(asked, reply);
+    set({ phase: "answered", reply });
+    kept = page;
+  } catch (error) {
+    if (running === mine) set({ phase: "failed", error });
+  } finally {
+    stopClock();
+    if (running === mine) running = null;
+  }
+}
+
+async function decline(id) {
+  set({ phase: "stopped", reply: null, found: null });
+  try { await forget(id); } catch { /* it expires by itself */ }
 }
 
 async function start(text) {
