@@ -24,9 +24,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
-__all__ = ["Server", "start_server", "wheel_folder"]
+__all__ = ["LOCKED", "OwnServer", "Server", "start_server", "wheel_folder"]
 
 NOBODY = "nobody"
+LOCKED = "otvet_locked"
+"""A role that is asked for its password, once a test has made it."""
 WAIT_S = 60.0
 # SIGINT closes connections and stops; SIGQUIT stops at once.
 STOPPING = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL) if os.name == "posix" else (signal.SIGTERM,)
@@ -166,6 +168,7 @@ def start_server() -> Iterator[Server]:
         programs = _programs(install, folder, user)
         initdb = [programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust"]
         _run([*initdb, "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"], folder, user)
+        _lock_out(folder / "data" / "pg_hba.conf")
         server = OwnServer(programs, folder, user)
         try:
             server.start()
@@ -174,6 +177,12 @@ def start_server() -> Iterator[Server]:
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock_out(rules: Path) -> None:
+    """One role needs its password; everybody else on loopback is trusted."""
+    text = rules.read_text(encoding="utf-8")
+    rules.write_text(f"host all {LOCKED} 127.0.0.1/32 scram-sha-256\n{text}", encoding="utf-8")
 
 
 def _programs(install: Path, folder: Path, user: str | None) -> Path:

@@ -17,7 +17,7 @@ from pipeline.types import FloatMatrix
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Terms", "Vector", "register", "vector_from", "vectors_from"]
+__all__ = ["Terms", "Vector", "register", "terms_from", "vectors_from"]
 
 MOST_POSITIONS = 255
 """PostgreSQL keeps no more positions of a term in a text."""
@@ -51,9 +51,16 @@ class Terms:
         self.data = b"".join(parts)
 
 
-def vector_from(data: bytes) -> FloatMatrix:
-    """A vector that was received; float32, shape (dimension,)."""
-    return np.frombuffer(data, dtype=">f4", offset=4).astype(np.float32)
+def terms_from(data: bytes) -> list[str]:
+    """The terms of a chunk that were received, each as often as it occurs."""
+    terms: list[str] = []
+    place = 4
+    for _ in range(int.from_bytes(data[:4], "big")):
+        end = data.index(0, place)
+        count = int.from_bytes(data[end + 1 : end + 3], "big")
+        terms += [data[place:end].decode()] * count
+        place = end + 3 + 2 * count
+    return terms
 
 
 def vectors_from(rows: Sequence[bytes], dimension: int) -> FloatMatrix:

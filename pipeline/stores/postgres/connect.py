@@ -167,9 +167,9 @@ class Server:
                 raise StoreNotWrittenError(store=NAME, reason=self.reason(error)) from error
             raise self._unreachable(error) from error
         except self._psycopg.Error as error:
-            if writes:
-                raise StoreNotWrittenError(store=NAME, reason=self.reason(error)) from error
-            raise self._unreachable(error) from error
+            if not writes:
+                raise  # a mistake of this program
+            raise StoreNotWrittenError(store=NAME, reason=self.reason(error)) from error
 
     def _unreachable(self, error: BaseException) -> StoreUnreachableError:
         return StoreUnreachableError(store=NAME, address=self.address, reason=self.reason(error))

@@ -41,6 +41,8 @@ HNSW_DIMENSIONS = 2000
 INLINE_DIMENSIONS = 1024
 """A vector up to this length lies in the row itself, where an exact search reads it without a detour."""
 BUILD_MEMORY_MB = 512
+PGVECTOR = (0, 8)
+"""The first version whose graph is searched on until enough rows meet a filter."""
 
 _UPPER = "АБВГДЕЁЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯё"
 _LOWER = "абвгдеежзийклмнопрстуфхцчшщъыьэюяе"
@@ -149,10 +151,13 @@ def ensure_tables(connection: psycopg.Connection[Any], schema: str, store: str) 
     """Extension, schema and tables, within the caller's transaction and lock.
 
     Raises:
-        StoreNotWrittenError: A newer version of the product made these tables.
+        StoreNotWrittenError: pgvector is missing or old, or a newer version of the product made these tables.
     """
-    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    connection.execute(in_schema("CREATE SCHEMA IF NOT EXISTS {schema}", schema))
+    _ensure_extension(connection, store)
+    # Asked first: whoever may not create a schema may still write to one that was made for him.
+    named = in_schema("SELECT count(*) AS n FROM pg_namespace WHERE nspname = %s", schema)
+    if not _number(connection, named, schema):
+        connection.execute(in_schema("CREATE SCHEMA {schema}", schema))
     connection.execute(
         in_schema(
             "CREATE TABLE IF NOT EXISTS {schema}.migrations"
@@ -160,16 +165,37 @@ def ensure_tables(connection: psycopg.Connection[Any], schema: str, store: str) 
             schema,
         )
     )
-    found = connection.execute(
-        in_schema("SELECT max(version) AS n FROM {schema}.migrations", schema)
-    ).fetchone()
-    version = (found["n"] if found else None) or 0
+    version = _number(connection, in_schema("SELECT max(version) AS n FROM {schema}.migrations", schema))
     if version > LATEST:
         reason = Phrase("store_newer", {"found": version, "known": LATEST})
         raise StoreNotWrittenError(store=store, reason=reason)
     for number in range(version, LATEST):
         connection.execute(in_schema(MIGRATIONS[number], schema))
         connection.execute(in_schema("INSERT INTO {schema}.migrations VALUES (%s)", schema), [number + 1])
+
+
+def _ensure_extension(connection: psycopg.Connection[Any], store: str) -> None:
+    from psycopg import errors
+
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except (errors.FeatureNotSupported, errors.UndefinedFile) as error:
+        raise StoreNotWrittenError(store=store, reason=Phrase("store_no_pgvector")) from error
+    except errors.InsufficientPrivilege as error:
+        raise StoreNotWrittenError(store=store, reason=Phrase("store_pgvector_right")) from error
+    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    found = row["extversion"] if row is not None else ""
+    numbers = [int(part) for part in found.split(".") if part.isdigit()]
+    if tuple(numbers) < PGVECTOR:
+        known = ".".join(map(str, PGVECTOR))
+        reason = Phrase("store_old_pgvector", {"found": found, "known": known})
+        raise StoreNotWrittenError(store=store, reason=reason)
+
+
+def _number(connection: psycopg.Connection[Any], statement: Composed, *values: object) -> int:
+    row = connection.execute(statement, values).fetchone()
+    return int((row["n"] if row is not None else 0) or 0)
 
 
 def recreate_chunks(connection: psycopg.Connection[Any], schema: str, dimension: int) -> None:

@@ -28,6 +28,7 @@ EXACT_ROWS = 20_000
 """Where no more rows may be ranked, all of them are compared: as quick as the graph, and misses nothing."""
 LOOK_AHEAD = 4
 """Copies of one file must not fill the list: so many times more rows are looked at, again and again."""
+_NOTHING = {"looked": 0, "dense": 0, "matches": 0, "worded": 0}
 _MOST_LOOKED = 1000
 """pgvector's ``hnsw.ef_search`` is no higher."""
 
@@ -80,25 +81,26 @@ class PostgresSnapshot:
         """The best by meaning, by words, or by both; see `pipeline.snapshot.Snapshot`."""
         condition = condition_of(wanted)
         allowed = self._allowed(condition)
-        exact = allowed <= self._exact_rows
-        look = count * LOOK_AHEAD
+        look, exact = count * LOOK_AHEAD, allowed <= self._exact_rows
+        every = exact
         while True:
             statement = self.statement(
-                asked, condition, mode=mode, fusion=fusion, count=count, look=look, exact=exact
+                asked, condition, mode=mode, fusion=fusion, count=count, look=look, exact=exact, every=every
             )
             found = self._ranked(statement, look)
-            first = found[0] if found else {"looked": 0, "dense": 0, "matches": 0, "worded": 0}
+            seen = found[0] if found else _NOTHING
             copies = any(
-                first[different] < count and first[looked] >= look
+                seen[different] < count and seen[looked] >= look
                 for looked, different in (("looked", "dense"), ("matches", "worded"))
             )
             # A graph that gave less than there is has given up.
-            gave_up = not exact and mode != "keyword" and first["looked"] < min(look, allowed)
-            if not copies and not gave_up:
-                break
-            exact = exact or gave_up
+            gave_up = not exact and mode != "keyword" and seen["looked"] < min(look, allowed)
+            # No row that may be ranked holds a telling word: then the others tell.
+            wordless = not every and mode != "dense" and seen["worded"] < (count if mode == "keyword" else 1)
+            if not (copies or gave_up or wordless):
+                return self._excerpt(found)
+            exact, every = exact or gave_up, every or wordless
             look *= LOOK_AHEAD if copies else 1
-        return self._excerpt(found)
 
     def statement(
         self,
@@ -110,8 +112,20 @@ class PostgresSnapshot:
         count: int,
         look: int,
         exact: bool,
+        every: bool,
     ) -> Statement:
-        """The one statement that finds the candidates, with its parameters."""
+        """The one statement that finds the candidates, with its parameters.
+
+        Args:
+            asked: The question.
+            condition: What candidates must meet.
+            mode: One of both searches, or both.
+            fusion: How they are joined.
+            count: How many each of them contributes.
+            look: How many rows each of them looks at, copies among them.
+            exact: Compare all rows that may be ranked, and not along the graph.
+            every: Rank all rows that hold any word, and not only those that hold a telling one.
+        """
         question = to_postgres(small_letters(asked.text))
         made = pool_statement(
             asked.terms,
@@ -124,7 +138,7 @@ class PostgresSnapshot:
         )
         bound = {
             "vector": "[" + ",".join(map(repr, np.nan_to_num(asked.vector).tolist())) + "]",
-            "rare": self._telling(asked, every=exact),
+            "rare": self._telling(asked, every=every),
             "question": question,
             "look": look,
             "count": count,
@@ -169,7 +183,7 @@ class PostgresSnapshot:
             return self._version.chunks
         statement = in_schema(
             f"SELECT count(*) AS n FROM (SELECT FROM {{schema}}.chunks WHERE {condition.sql}"
-            " LIMIT %(most)s) AS some",
+            " LIMIT %(most)s) AS allowed",
             self._schema,
         )
         row = self._connection.execute(
@@ -195,6 +209,19 @@ class PostgresSnapshot:
             if number:
                 taken.append(quoted(to_postgres(word)))
         return " | ".join(taken) or None
+
+    def explain(
+        self, asked: Asked, wanted: Filter | None, *, mode: SearchMode, fusion: Fusion, count: int
+    ) -> list[str]:
+        """The plan of a search as the server carries it out, with times and buffers."""
+        condition = condition_of(wanted)
+        look = count * LOOK_AHEAD
+        exact = self._allowed(condition) <= self._exact_rows
+        made = self.statement(
+            asked, condition, mode=mode, fusion=fusion, count=count, look=look, exact=exact, every=exact
+        )
+        explained = Statement(f"EXPLAIN (ANALYZE, BUFFERS) {made.sql}", made.values)
+        return [row["QUERY PLAN"] for row in self._ranked(explained, look)]
 
     def _ranked(self, statement: Statement, look: int) -> list[dict[str, Any]]:
         self._connection.execute(

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Target", "write"]
 
+_MUCH = 0.1
+"""Where more than this share is new, the planner's statistics are renewed at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -71,6 +74,8 @@ def write(connection: Connection, index: Index, to: Target, progress: Progress |
         dimension = index.manifest.dimension
         schema.create_indexes(connection, to.schema, dimension, links=to.links, build=to.build)
     documents = _write_documents(connection, index, to)
+    if len(changed.sent) > len(index.chunks) * _MUCH:
+        connection.execute(in_schema("ANALYZE {schema}.chunks, {schema}.terms", to.schema))
     _write_head(connection, index, to, changed=not (changed.nothing and documents.nothing))
     return StoreReport(
         added=len(changed.sent), removed=len(changed.gone) + (replaced or 0), kept=changed.kept
