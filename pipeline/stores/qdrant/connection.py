@@ -7,6 +7,7 @@ A server is asked again where it was only busy or not there yet.
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 import threading
@@ -119,20 +120,22 @@ class Connection:
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-        if isinstance(error, UnexpectedResponse):
-            if error.status_code == 404:
-                return MissingCollectionError()
-            return self._unreachable(f"HTTP {error.status_code} {_said(error)}".strip())
-        if isinstance(error, ResponseHandlingException):
-            return self._unreachable(str(error.source) or type(error.source).__name__)
-        if isinstance(error, ResourceExhaustedResponse):
-            return self._unreachable("HTTP 429")
+        if isinstance(error, UnexpectedResponse) and error.status_code == 404:
+            return MissingCollectionError()
         if self.local and isinstance(error, ValueError) and "not found" in str(error):
             return MissingCollectionError()
-        return self._unreachable(str(error)) if isinstance(error, OSError) else None
-
-    def _unreachable(self, reason: str) -> StoreUnreachableError:
-        return StoreUnreachableError(store="qdrant", address=self.address, reason=reason)
+        reason: str | Phrase = ""
+        if isinstance(error, UnexpectedResponse):
+            reason = f"HTTP {error.status_code} {_said(error)}".strip()
+        elif isinstance(error, ResponseHandlingException):
+            reason = str(error.source) or type(error.source).__name__
+        elif isinstance(error, ResourceExhaustedResponse):
+            reason = "HTTP 429"
+        elif isinstance(error, json.JSONDecodeError | AssertionError) and not self.local:
+            reason = Phrase("store_no_qdrant")  # a page of a proxy, for example
+        elif isinstance(error, OSError):
+            reason = str(error)
+        return StoreUnreachableError(store="qdrant", address=self.address, reason=reason) if reason else None
 
 
 def connect(url: str, timeout_s: float, pool: int) -> Connection:
