@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +24,9 @@ from pipeline.models.tuned import TunedGenerator, read_tuning
 from pipeline.ports import Embedder, Generator, Progress, Reranker, Service
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
-from pipeline.snapshot import Store
 from pipeline.stores import json_store
 from pipeline.stores.live import LiveIndex
+from pipeline.storing import create_store
 
 if TYPE_CHECKING:
     from pipeline.index import Index
@@ -57,12 +56,6 @@ __all__ = [
 
 # Beyond that reading all of an index would drive other files out of memory; `otvet doctor` does it.
 _CHECKED_UNASKED = 2 << 30
-
-_STORES = {
-    "postgres": "pipeline.stores.postgres.store",
-    "qdrant": "pipeline.stores.qdrant.store",
-}
-"""Kind of store -> the module whose ``open_store(settings)`` makes it."""
 
 
 def models_in_force(settings: Settings) -> ProfileModels:
@@ -252,22 +245,6 @@ def create_service(settings: Settings) -> QAService:
         live=live,
     )
     return QAService(parts, settings)
-
-
-def create_store(settings: Settings) -> Store:
-    """The store that the settings name; nothing is connected to or loaded yet.
-
-    Raises:
-        ExtraMissingError: It needs a package that is not installed.
-    """
-    kind = settings.store.kind
-    if kind == "json":
-        from pipeline.retrieval.local_store import LocalStore
-
-        return LocalStore(settings.embeddings)
-    # Each of the others has a module of its own, which brings its library along.
-    store: Store = import_module(_STORES[kind]).open_store(settings)
-    return store
 
 
 def create_library(settings: Settings, service: Service) -> Library:

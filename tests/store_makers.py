@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.bootstrap import create_store
 from pipeline.retrieval.local_store import LocalStore
+from pipeline.settings import load_settings
 from pipeline.snapshot import Store
 
 __all__ = ["MAKERS", "maker"]
@@ -33,6 +35,18 @@ def maker(name: str) -> Callable[[Maker], Maker]:
         return make
 
     return registered
+
+
+def _local(kind: str) -> None:
+    @maker(kind)
+    def _made(folder: Path, request: pytest.FixtureRequest) -> Store:
+        del request
+        overrides = {"home": str(folder), "store.kind": kind}
+        return create_store(load_settings(overrides, {}).settings)
+
+
+for _kind in ("faiss-flat", "faiss-hnsw", "chroma"):
+    _local(_kind)
 
 
 @maker("json")

@@ -57,8 +57,13 @@ def find_candidates(
     if mode != "keyword" and dense is not None:
         found += _best_distinct(order, dense, count)
     elif mode != "keyword" and nearest is not None:
-        asked = partial(nearest.nearest, question, wanted=wanted, allowed=allowed)
-        found += _nearest_distinct(order, asked, allowed, count)
+        found += _nearest_distinct(
+            order,
+            partial(nearest.nearest, question, wanted=wanted, allowed=allowed),
+            partial(cosines, index.vectors, question),
+            allowed,
+            count,
+        )
     if mode != "dense":
         found += _best_distinct(order, keyword, count, above=0.0)
     some = np.array(_distinct(order, list(dict.fromkeys(found))), dtype=np.intp)
@@ -75,14 +80,20 @@ def find_candidates(
 
 
 def _nearest_distinct(
-    order: ChunkOrder, ask: Callable[[int], Rows], allowed: Rows | None, count: int
+    order: ChunkOrder,
+    ask: Callable[[int], Rows],
+    cosines_of: Callable[[Rows], Scores],
+    allowed: Rows | None,
+    count: int,
 ) -> list[int]:
     """As `_best_distinct`, asking an index that gives rows and not a score for each of them."""
     looked_at = count * _LOOK_AHEAD
     while True:
         rows = ask(looked_at)
         positions = rows if allowed is None else np.searchsorted(allowed, rows)
-        different = _distinct(order, positions.tolist())
+        # Its own order is that of scores that are not rounded, and of equal ones as they came.
+        best = positions[best_rows(cosines_of(rows), len(rows), order.ranks[positions])]
+        different = _distinct(order, best.tolist())
         if len(different) >= count or len(rows) < looked_at:
             return different[:count]
         looked_at *= _LOOK_AHEAD

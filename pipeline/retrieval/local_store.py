@@ -15,12 +15,14 @@ from pipeline.snapshot import StoreReport, VectorIndex
 from pipeline.stores import json_store
 from pipeline.stores.faults import writing
 from pipeline.stores.lock import index_lock
-from pipeline.stores.parts import read_head
+from pipeline.stores.parts import EMBEDDINGS, read_head
 
 __all__ = ["LocalStore", "MakeVectors"]
 
-MakeVectors = Callable[[Index, Path, Progress | None], VectorIndex]
-"""Opens the vectors that belong to an index, in a folder of their own; makes them where they are stale."""
+MakeVectors = Callable[[Index, Path, str, Progress | None], VectorIndex]
+"""Opens the vectors of an index in a folder with this checksum of ``embeddings.json``; makes stale ones."""
+
+_RETRIES = 5  # between two looks at a folder a writer may have been there
 
 
 class LocalStore:
@@ -67,8 +69,7 @@ class LocalStore:
                 report = StoreReport(len(ids - known), len(known - ids), len(ids & known))
             if not self._holds(index):
                 json_store.save(index, self._folder)
-        if self._vectors is not None:
-            self._vectors(index, self._folder, progress)
+        self._with_vectors(self._load(), progress)
         return report
 
     @contextmanager
@@ -82,9 +83,7 @@ class LocalStore:
         Raises:
             IndexUnusableError: There is none, or it cannot be used.
         """
-        index = self._load()
-        vectors = None if self._vectors is None else self._vectors(index, self._folder, None)
-        return IndexSnapshot(index, vectors)
+        return self._with_vectors(self._load(), None)
 
     def read(self) -> Index:
         """The whole index."""
@@ -97,6 +96,17 @@ class LocalStore:
     def close(self) -> None:
         """Let the files go once nobody reads them any more."""
         self._latest = None
+
+    def _with_vectors(self, index: Index, progress: Progress | None) -> IndexSnapshot:
+        if self._vectors is None:
+            return IndexSnapshot(index)
+        for _ in range(_RETRIES):
+            head = read_head(self._folder, None)
+            if head.manifest == index.manifest:
+                made = self._vectors(index, self._folder, head.checksums[EMBEDDINGS], progress)
+                return IndexSnapshot(index, made)
+            index = self._load()
+        raise IndexUnusableError(reason="another process writes it again and again")
 
     def _newest(self) -> IndexSnapshot:
         with self._lock:
