@@ -36,12 +36,12 @@ export async function search(question, signal) {
   return whole(await request(`/search?format=false&q=${encodeURIComponent(question)}`, { signal }));
 }
 
-/** Ask; yields {name, data}: `sources`, `token`…, and ends with `done`. An `error` event is thrown. */
-export async function* ask(question, useRag, signal) {
+/** Ask, with further fields of the request in `more`; yields {name, data}: `sources`, `token`…, and ends with `done`. An `error` event is thrown. */
+export async function* ask(question, useRag, signal, route, more = {}) {
   const response = await request("/ask/stream", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-    body: JSON.stringify({ question, use_RAG: useRag, format: false }),
+    body: JSON.stringify({ question, use_RAG: useRag, format: false, route, ...more }),
     signal,
   });
   try {
@@ -64,19 +64,16 @@ export async function confirmStatement(id, sql, signal) {
   return whole(await request(`/ask/${encodeURIComponent(id)}/confirm`, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal }));
 }
 
-/** Forget a statement that waits. */
-export const forget = (id) => request(`/ask/${encodeURIComponent(id)}`, { method: "DELETE" });
-
 /** Resolves when models and index are loaded; rejects with what is missing. */
 export async function ready() {
   return whole(await request("/ready"));
 }
 
 /** Change something: `body` is a file, or a value sent as JSON. */
-export async function change(method, path, body) {
+export async function change(method, path, body, signal) {
   const file = body instanceof Blob;
   const headers = body === undefined ? {} : { "Content-Type": file ? "application/octet-stream" : "application/json" };
-  return whole(await request(path, { method, headers, body: file || body === undefined ? body : JSON.stringify(body) }));
+  return whole(await request(path, { method, headers, signal, body: file || body === undefined ? body : JSON.stringify(body) }));
 }
 
 /** Any other address that gives JSON. */

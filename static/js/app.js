@@ -1,7 +1,7 @@
 // One state, one draw. Phases: empty → typing → asking → answered | stopped | failed | waiting (for the models).
 
 import { showActions } from "./actions.js";
-import { ask, confirmStatement, forget } from "./api.js";
+import { ask, confirmStatement } from "./api.js";
 import { showAnswer } from "./answer.js";
 import { failure, showButton, showFlags, showFoot, showStatus, startClock } from "./chrome.js";
 import { byId } from "./dom.js";
@@ -54,7 +54,7 @@ let routed = null; // loaded with the first answer over tables
 async function drawRouted(reply) {
   if (!reply?.route && !routed) return;
   routed ??= import("./routed.js");
-  (await routed).showRouted(page.reply, { ask: (text) => { question.value = text; start(text); }, confirm, decline });
+  (await routed).showRouted(page.reply, { ask: (text, route) => { question.value = text; start(text, route); }, confirm, decline });
 }
 
 let debug = null; // loaded when its drawer is first opened
@@ -91,7 +91,8 @@ function statusText() {
   return "";
 }
 
-function askingText({ found, draft, queue }) {
+function askingText({ found, draft, queue, reply }) {
+  if (reply) return t("running");
   if (!found || draft) return t(draft ? "writing" : "searching");
   // Without an estimate nothing is promised; with one it is rounded as people say it.
   const time = queue && t("seconds", { number: Math.max(1, Math.round(queue.estimate_s)) });
@@ -107,7 +108,7 @@ async function confirm(id, sql) {
   const { asked } = page;
   running = mine;
   const stopClock = startClock();
-  set({ phase: "asking", found: page.reply, reply: null, draft: "", error: null });
+  set({ phase: "asking", error: null });
   try {
     const reply = await confirmStatement(id, sql, mine.signal);
     if (running !== mine) return;
@@ -115,19 +116,17 @@ async function confirm(id, sql) {
     set({ phase: "answered", reply });
     kept = page;
   } catch (error) {
-    if (running === mine) set({ phase: "failed", error });
+    if (running === mine) set({ phase: "answered", error }); // what was edited stays, to be mended
   } finally {
     stopClock();
     if (running === mine) running = null;
   }
 }
 
-async function decline(id) {
-  set({ phase: "stopped", reply: null, found: null });
-  try { await forget(id); } catch { /* it expires by itself */ }
-}
+// The server forgets a statement that nobody lets run.
+const decline = () => set({ phase: "stopped", reply: null, found: null });
 
-async function start(text) {
+async function start(text, route) {
   if (!text.trim()) return question.focus();
   stop();
   typing.stop();
@@ -139,7 +138,7 @@ async function start(text) {
   const preview = page.reply ?? page.found ?? page.preview;
   set({ ...blank, phase: "asking", asked: text, useRag: ai.checked, preview, stale: page.asked !== text });
   try {
-    for await (const { name, data } of ask(text, ai.checked, mine.signal)) {
+    for await (const { name, data } of ask(text, ai.checked, mine.signal, route)) {
       if (running !== mine) return;
       if (name === "sources") set({ found: data, stale: false });
       if (name === "waiting") set({ queue: data });

@@ -8,7 +8,7 @@ import { resultTable, shownValue } from "./result-table.js";
 
 let drawn = "";
 
-/** Show what a reply says of its route; `act` = {ask(text), confirm(id, sql), decline(id)}. */
+/** Show what a reply says of its route; `act` = {ask(text, route), confirm(id, sql), decline()}. */
 export function showRouted(reply, act) {
   const key = reply?.route ? `${currentLanguage()} ${reply.request_id}` : "";
   if (key === drawn) return; // a statement that is being edited stays
@@ -31,17 +31,18 @@ function parts(reply, act) {
 
 function options(clarify, act) {
   return el("div", { class: "actions", role: "group", "aria-label": clarify.question },
-    ...clarify.options.map((option) => el("button", { type: "button", class: "quiet-button", onclick: () => act.ask(option.ask) }, option.text)));
+    ...clarify.options.map((option) => el("button", { type: "button", class: "quiet-button", onclick: () => act.ask(option.question, option.route) }, option.label)));
 }
 
 function decision({ confirm, sql }, act) {
   const box = el("textarea", { id: "statement", rows: Math.min(12, sql.split("\n").length + 2), spellcheck: "false", "aria-describedby": "statement-note" });
   box.value = sql;
   const row = el("div", { class: "actions" });
-  const done = (then) => { row.querySelectorAll("button").forEach((button) => { button.disabled = true; }); then(); };
+  const able = (on) => row.querySelectorAll("button").forEach((button) => { button.disabled = !on; });
+  const done = async (then) => { able(false); await then(); able(true); };
   row.append(
     el("button", { type: "button", class: "go", id: "confirm", onclick: () => done(() => act.confirm(confirm.id, box.value)) }, t("statement_run")),
-    el("button", { type: "button", class: "quiet-button", id: "decline", onclick: () => done(() => act.decline(confirm.id)) }, t("statement_drop")));
+    el("button", { type: "button", class: "quiet-button", id: "decline", onclick: () => done(act.decline) }, t("statement_drop")));
   return el("div", { class: "decision" },
     el("label", { class: "label", for: "statement" }, t("statement")), box,
     el("p", { class: "quiet", id: "statement-note" }, t("statement_note", { count: Math.max(1, Math.round(confirm.expires_s / 60)) })), row);
@@ -53,7 +54,7 @@ function result(reply) {
   return [
     ...resultTable(table, caption),
     chart && chartOf(chart, table, shownValue),
-    reply.result && el("p", {}, el("a", { class: "quiet-button", id: "csv", href: `/ask/${encodeURIComponent(reply.result)}/table.csv`, download: "" }, t("csv"))),
+    table.csv && el("p", {}, el("a", { class: "quiet-button", id: "csv", href: new URL(table.csv, location.href).pathname, download: "" }, t("csv"))),
   ];
 }
 

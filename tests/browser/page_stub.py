@@ -46,12 +46,15 @@ class Script:
         searches: Question as typed -> reply, or (Wait, reply).
         streams: Question as typed -> steps: (event name, data), Wait, or bytes sent as they are.
         failures: Question as typed -> (HTTP status, error object).
+        confirmations: Id of a statement that waits -> (HTTP status, reply).
     """
 
     ready: bool = True
     searches: dict[str, Any] = field(default_factory=dict)
     streams: dict[str, list[Any]] = field(default_factory=dict)
     failures: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+    confirmations: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+    confirmed: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     debugged: list[tuple[str, dict[str, list[str]]]] = field(default_factory=list)
     opinions: list[dict[str, Any]] = field(default_factory=list)
@@ -95,6 +98,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/feedback":
             self.script.opinions.append(body)
             self._json(201, {"kept": True, "status": "ok"})
+            return
+        if self.path.endswith("/confirm"):
+            name = self.path.split("/")[2]
+            self.script.confirmed.append((name, body))
+            self._json(*self.script.confirmations[name])
             return
         self.script.asked.append(body)
         self.script.languages.append(self.headers.get("Accept-Language", ""))
