@@ -6,6 +6,7 @@ only indexing needs, the readers of all formats above all, is imported by the fu
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.answer.prompt import fixed_messages
 from pipeline.calibrate import in_force
 from pipeline.embedders.remembering import RememberingEmbedder
-from pipeline.errors import IndexUnusableError
+from pipeline.errors import IndexUnusableError, OtvetError
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.hardware import physical_cores
 from pipeline.lazy import Lazy
@@ -27,6 +28,9 @@ from pipeline.settings import Settings
 from pipeline.stores import json_store
 from pipeline.stores.live import LiveIndex
 from pipeline.storing import create_store
+from pipeline.tables.answers import Tables
+from pipeline.tables.costs import Costs
+from pipeline.tables.tools import Tools
 
 if TYPE_CHECKING:
     from pipeline.index import Index
@@ -36,11 +40,13 @@ if TYPE_CHECKING:
     from pipeline.ingest.tokens import BlockSize
     from pipeline.library.library import Library
     from pipeline.remote.client import RemoteClient
+    from pipeline.sql.database import Database
 
 __all__ = [
     "block_sizes",
     "build",
     "create_cross_encoder",
+    "create_databases",
     "create_embedder",
     "create_generator",
     "create_library",
@@ -53,6 +59,8 @@ __all__ = [
     "models_in_force",
     "tuned_generator",
 ]
+
+logger = logging.getLogger(__name__)
 
 # Beyond that reading all of an index would drive other files out of memory; `otvet doctor` does it.
 _CHECKED_UNASKED = 2 << 30
@@ -255,10 +263,35 @@ def create_library(settings: Settings, service: Service) -> Library:
 
     def source() -> EmbedderSource:
         found = embedder_source(settings)
+        tables=_tables(settings, embedder, worker),
         return replace(found, load=own.embedder.get) if own else found.kept()
 
     def index() -> Index:
         return own.index() if own else json_store.load(settings.embeddings)
+def _tables(
+    settings: Settings, embedder: Lazy[Embedder], worker: Lazy[GeneratorWorker] | None
+) -> Tables | None:
+    """What answers over the declared databases, if there are any; none of them is opened yet."""
+    databases = create_databases(settings)
+    if not databases:
+        return None
+    costs = Costs(settings.home / "costs.jsonl")
+    return Tables(Tools(databases, embedder, worker, settings.sql, settings.home, costs))
+
+
+def create_databases(settings: Settings) -> dict[str, Database]:
+    """The databases that ``sources.toml`` declares, by name; a file that cannot be read declares none."""
+    from pipeline.ingest.sources.declared import load_sources
+    from pipeline.sql.database import open_databases
+
+    try:
+        declared = load_sources(settings.knowledge_base).database
+        return open_databases(declared, settings.knowledge_base, settings.sql)
+    except OtvetError as error:  # indexing tells it to whoever looks after the knowledge base
+        logger.warning("%s", error)
+        return {}
+
+
 
     return open_library(settings, source, index)
 

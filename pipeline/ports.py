@@ -18,6 +18,7 @@ from pipeline.types import (
     AskRequest,
     Classified,
     ClassifyRequest,
+    DayCost,
     Document,
     Encoded,
     Event,
@@ -27,6 +28,7 @@ from pipeline.types import (
     Reply,
     Role,
     SourceView,
+    TableView,
     WordMatches,
 )
 
@@ -249,6 +251,18 @@ class Service(Protocol):
             PromptTooLongError: Labels and prompt leave no room for a text.
             OtvetError: The generator cannot be loaded, or failed for good.
         """
+        ...
+
+    def result(self, result_id: str) -> TableView:
+        """The result of a statement, for some minutes.
+
+        Raises:
+            NotFoundError: There is none of this id, or no more.
+        """
+        ...
+
+    def costs(self) -> list[DayCost]:
+        """What questions over databases have cost, the newest day first."""
         ...
 
     def source(self, chunk_id: str) -> SourceView:

@@ -49,12 +49,14 @@ from pipeline.retrieval.search import retrieve
 from pipeline.settings import Settings
 from pipeline.stores.live import LiveIndex
 from pipeline.strategies import settled
+from pipeline.tables.answers import Tables
 from pipeline.text.language import detect_language
 from pipeline.types import (
     Answer,
     AskRequest,
     Classified,
     ClassifyRequest,
+    DayCost,
     Event,
     Evidence,
     Explanation,
@@ -66,6 +68,7 @@ from pipeline.types import (
     Retrieval,
     Retrieved,
     SourceView,
+    TableView,
     Token,
     Waiting,
     WordMatches,
@@ -94,6 +97,7 @@ class Parts:
         cross_encoder: For ``-ce``; holds None where none is installed.
         worker: Starts the generator's worker; None in a profile without a generator.
         live: Where ``index`` comes from, if it is renewed while the service runs.
+        tables: Answers over declared databases; None where there are none.
     """
 
     index: Callable[[], Index]
@@ -101,6 +105,7 @@ class Parts:
     cross_encoder: Lazy[Reranker | None]
     worker: Lazy[GeneratorWorker] | None
     live: LiveIndex | None = None
+    tables: Tables | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +235,16 @@ class QAService:
         query = understand(AskRequest(question=question, language=language))
         return query.text, query.flags
 
+    def result(self, result_id: str) -> TableView:
+        """The result of a statement; see `pipeline.ports.Service`."""
+        if self._parts.tables is None:
+            raise NotFoundError(what=result_id)
+        return self._parts.tables.result(result_id)
+
+    def costs(self) -> list[DayCost]:
+        """What questions over databases have cost, the newest day first."""
+        return self._parts.tables.tools.costs.days() if self._parts.tables else []
+
     def source(self, chunk_id: str) -> SourceView:
         """The passage and its document.
 
@@ -283,6 +298,12 @@ class QAService:
 
     def stream(self, request: AskRequest, cancelled: Callable[[], bool]) -> Iterator[Event]:
         """The same as events. What is wrong with the request is raised here, before the first event."""
+        tables = self._parts.tables
+        if tables is not None and tables.concerns(request):
+            return tables.stream(request, cancelled, lambda asked: self._over_documents(asked, cancelled))
+        return self._over_documents(request, cancelled)
+
+    def _over_documents(self, request: AskRequest, cancelled: Callable[[], bool]) -> Iterator[Event]:
         turn = _Turn(request, cancelled, Clock())
         if request.prompt is not None:
             return self._from_data(turn)

@@ -145,8 +145,14 @@ class GeneratorSettings(_Section):
 
 
 class SqlSettings(_Section):
-    """Bounds of a statement over a database of ``sources.toml``."""
+    """Questions over the databases of ``sources.toml``: how they are answered, and bounds of a statement."""
 
+    enabled: bool = Field(True, description="answer over the declared databases too")
+    tables: Literal["none", "keyword", "dense", "chroma", "hybrid"] = Field(
+        "hybrid", description="how the tables that a prompt shows are chosen"
+    )
+    confirm: bool = Field(False, description="show a statement and run it only when somebody confirms it")
+    step_seconds: float = Field(60.0, ge=1, le=600, description="time of one call of the model at most")
     rows: int = Field(1000, ge=1, le=100_000, description="rows of a result at most")
     seconds: float = Field(10.0, ge=0.1, le=600, description="time of a statement at most")
     cost: float = Field(

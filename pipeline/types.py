@@ -26,6 +26,7 @@ __all__ = [
     "ClassifyRequest",
     "Conditions",
     "Confirmation",
+    "DayCost",
     "Document",
     "Encoded",
     "Event",
@@ -41,6 +42,7 @@ __all__ = [
     "Language",
     "Mark",
     "Metadata",
+    "Option",
     "Outcome",
     "Query",
     "QuestionTerm",
@@ -478,6 +480,20 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class DayCost:
+    """All questions of a day that went one route, by one strategy of choosing tables where it is ``sql``."""
+
+    day: str
+    route: str
+    strategy: str
+    questions: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class TableView:
     """A result as shown: ``kinds`` as ``pipeline.sql.catalog`` knows them; ``truncated``: there was more."""
 
@@ -506,11 +522,20 @@ class Confirmation:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """A way on from a question back: what to show, and the question and the route to ask next."""
+
+    label: str
+    question: str
+    route: Route | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Clarification:
-    """What the caller is asked back. ``options`` are (what to show, what to send as the next question)."""
+    """What the caller is asked back, and the answers there are."""
 
     question: str
-    options: tuple[tuple[str, str], ...] = ()
+    options: tuple[Option, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

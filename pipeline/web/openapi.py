@@ -33,6 +33,28 @@ _SOURCE = {
 }
 _REPLY = {
     "question": _TEXT,
+_COSTS = {"calls": _WHOLE, "tokens_in": _WHOLE, "tokens_out": _WHOLE, "seconds": _NUMBER}
+_STEP = {
+    "name": _TEXT,
+    "seconds": _NUMBER,
+    "tokens_in": _WHOLE,
+    "tokens_out": _WHOLE,
+    "detail": _TEXT,
+}
+_TABLE = {
+    "columns": {"type": "array", "items": _TEXT},
+    "kinds": {"type": "array", "items": _TEXT},
+    "rows": {"type": "array", "items": {"type": "array"}},
+    "truncated": {"type": "boolean"},
+    "csv": {"type": ["string", "null"]},
+}
+_CHART = {"kind": {"type": "string", "enum": ["bar", "line"]}, "x": _TEXT, "y": _TEXT}
+_CONFIRM = {"id": _TEXT, "explanation": _TEXT, "expires_s": _WHOLE}
+_OPTION = {"label": _TEXT, "question": _TEXT, "route": {"type": ["string", "null"]}}
+_CLARIFY = {
+    "question": _TEXT,
+    "options": {"type": "array", "items": {"type": "object", "properties": _OPTION}},
+}
     "flags": {"type": "array", "items": _TEXT},
     "answer": _TEXT,
     "outcome": {"type": "string", "enum": _OUTCOMES},
@@ -45,6 +67,15 @@ _REPLY = {
     "marks": {"type": "array", "items": {"type": "object"}},
     "status": {"type": "string", "const": "ok"},
 }
+    "route": {"type": "string", "enum": ["sql", "search", "hybrid", "clarify"]},
+    "steps": {"type": "array", "items": {"type": "object", "properties": _STEP}},
+    "database": _TEXT,
+    "sql": _TEXT,
+    "table": {"oneOf": [{"type": "object", "properties": _TABLE}, {"type": "null"}]},
+    "chart": {"oneOf": [{"type": "object", "properties": _CHART}, {"type": "null"}]},
+    "confirm": {"oneOf": [{"type": "object", "properties": _CONFIRM}, {"type": "null"}]},
+    "clarify": {"oneOf": [{"type": "object", "properties": _CLARIFY}, {"type": "null"}]},
+    "costs": {"type": "object", "properties": _COSTS},
 _PROBLEM = {
     "error": _TEXT,
     "message": _TEXT,
@@ -165,6 +196,7 @@ def document() -> dict[str, object]:
         "Job": {"type": "object", "properties": _JOB},
         "Texts": {
             "type": "object",
+    "/ask/{id}/confirm": "Statement",
             "required": ["labels", "texts"],
             "properties": {name: _schema(field) for name, field in CLASSIFY_FIELDS.items()},
         },
@@ -176,6 +208,8 @@ def document() -> dict[str, object]:
         "Place": {"type": "object", "properties": _PLACE},
         "Problem": {"type": "object", "properties": _PROBLEM},
     }
+    "/ask/{id}/confirm": "Reply",
+    "/costs": "Costs",
     paths: dict[str, dict[str, object]] = {}
     for route in ROUTES:
         paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route)
@@ -192,6 +226,14 @@ def _path(route: Route) -> str:
 
 
 def _schema(field: Field) -> dict[str, object]:
+        "Statement": {
+            "type": "object",
+            "properties": {
+                "sql": _TEXT,
+                **{name: _schema(FIELDS[name]) for name in ("format", "deadline_s")},
+            },
+        },
+        "Costs": {"type": "object", "properties": {"days": {"type": "array", "items": {"type": "object"}}}},
     about: dict[str, object] = {"description": field.about}
     if field.default is not None:
         about["default"] = field.default
@@ -232,7 +274,7 @@ def _operation(route: Route) -> dict[str, object]:
         parameters += _search_parameters()
     if route.template == "/map/question":
         parameters += [parameter for parameter in _search_parameters() if parameter["name"] == "q"]
-    if route.template == "/ask":
+    if route.template in ("/ask", "/ask/{id}/confirm"):
         parameters.append({"name": "async", "in": "query", "schema": {"type": "boolean"}})
         responses["202"] = _content("Job", "With async=1: the question is in the line")
     if route.template == "/classify/{id}" and route.method == "GET":

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from pipeline.types import Answer, Language, Reply, Source, Stage
 from pipeline.web import markup
 from pipeline.web.exchange import Context
+from pipeline.web.routed import routed_fields
 from pipeline.web.schemas import Format, Style
 
 __all__ = ["render", "rendered", "source_link"]
@@ -62,6 +63,8 @@ def render(
         result["notes"] = list(notes)
     if reply.answer.marks:
         result["marks"] = _marks(reply.answer)
+    if reply.routed is not None:
+        result |= routed_fields(reply.routed, base_url)
     return result | {"status": "ok"}
 
 

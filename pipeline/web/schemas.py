@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import parse_qsl
 
 from pipeline.errors import MalformedBodyError, QuestionTooLongError
 from pipeline.jobs import Key
 from pipeline.messages import Phrase
 from pipeline.strategies import RERANKERS, STRATEGIES
-from pipeline.types import AskRequest, Filter, Language, Metadata
+from pipeline.types import AskRequest, Filter, Language, Metadata, Route
 from pipeline.understand import QUESTION_LIMIT
 from pipeline.web.fields import (
     KEY_LIMIT,
@@ -55,6 +55,10 @@ _FORMATS: dict[str, Format] = {
     "html": "page",
 }
 
+ROUTES = ("sql", "search", "hybrid")
+"""Ways to answer over declared databases that a request may ask for."""
+NAME_LIMIT = 60
+
 
 FIELDS: dict[str, Field] = {
     "question": Field("text", None, "The question; flags at its end.", 1, QUESTION_LIMIT),
@@ -70,6 +74,9 @@ FIELDS: dict[str, Field] = {
     "prompt": Field("text", None, "Generate with this prompt instead of the knowledge base."),
     "data": Field("texts", None, "Texts for the prompt."),
     "deadline_s": Field("number", 120, "The server answers within this many seconds.", 1, 600),
+    "route": Field("choice", None, "How to answer over databases; empty: as suits.", choices=lambda: ROUTES),
+    "database": Field("text", None, "Which declared database is asked.", 0, NAME_LIMIT),
+    "confirm_sql": Field("boolean", None, "Show the statement first; it runs once it is confirmed."),
     "idempotency_key": Field("text", None, "A request repeated under it is answered once.", 0, KEY_LIMIT),
 }
 FILTER_FIELDS = ("source_type", "tags", "path_prefix", "metadata")
@@ -178,9 +185,17 @@ def parse(
         language=language,
         client=client,
         request_id=request_id,
+        route=_route(body),
+        database=text_of("database", body.get("database") or "")[:NAME_LIMIT],
+        confirm_sql=None if body.get("confirm_sql") is None else boolean_of(body, FIELDS, "confirm_sql"),
     )
     notes = notes_of(body, FIELDS, language)
     return Parsed(request, _format(body), notes, key_of(body, FIELDS, key, client))
+
+
+def _route(body: Mapping[str, object]) -> Route | None:
+    name = choice_of(body, FIELDS, "route")
+    return cast(Route, name) if name else None
 
 
 def _format(body: Mapping[str, object]) -> Format:

@@ -482,6 +482,15 @@ def test_openapi_names_every_address_and_field(standing):
         *KEYS[:-1],
         "notes",
         "marks",
+        "route",
+        "steps",
+        "database",
+        "sql",
+        "table",
+        "chart",
+        "confirm",
+        "clarify",
+        "costs",
         "status",
     ]
     for path in ("/docs", "/redoc"):

@@ -1,0 +1,182 @@
+"""From the words of a question to conditions over the columns of given tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.sql.catalog import Column, Dialect, Table
+from pipeline.sql.cues import cues_of
+from pipeline.sql.names import column_terms, table_terms
+from pipeline.sql.select_grammar import Condition, Known, column_name
+from pipeline.text.function_words import function_terms
+from pipeline.text.stems import keyword_terms
+
+__all__ = ["Amount", "Period", "Value", "Words", "known_over", "literal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A stored value that a question names.
+
+    Attributes:
+        said: The words of the question.
+        sure: They can hardly mean anything else.
+    """
+
+    said: str
+    table: str
+    column: str
+    value: str
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days from ``start`` to before ``end``, in ISO 8601; either may be empty."""
+
+    said: str
+    start: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number that rows are compared with; an empty operator leaves open how."""
+
+    said: str
+    operator: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a question's words mean, whatever tables come to be shown.
+
+    Attributes:
+        names: Words that look like names and stand for no stored value.
+    """
+
+    values: tuple[Value, ...] = ()
+    periods: tuple[Period, ...] = ()
+    amounts: tuple[Amount, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def by_words(self) -> Mapping[str, tuple[Value, ...]]:
+        """Values by the words that name them: several where the words fit several columns."""
+        found: dict[str, tuple[Value, ...]] = {}
+        for value in self.values:
+            found[value.said] = (*found.get(value.said, ()), value)
+        return found
+
+    def said(self) -> str:
+        """All of it in few words, for the list of steps."""
+        parts = [f"{value.said} = {value.table}.{value.column}: {value.value}" for value in self.values]
+        parts += [f"{period.said}: {period.start}…{period.end}" for period in self.periods]
+        parts += [f"{amount.said}: {amount.operator} {amount.number}" for amount in self.amounts]
+        return "; ".join(parts)
+
+    @property
+    def sure_tables(self) -> tuple[str, ...]:
+        """Tables of values that only one table has."""
+        alone = [values for values in self.by_words().values() if len({value.table for value in values}) == 1]
+        return tuple(dict.fromkeys(value.table for values in alone for value in values if value.sure))
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def known_over(words: Words, tables: Sequence[Table], question: str, dialect: Dialect) -> Known:
+    """The conditions that the words come to over the columns of some tables.
+
+    Args:
+        words: Of the question.
+        tables: In the order of their nearness to the question.
+        question: Tells which of several columns is meant.
+        dialect: How dates are compared.
+    """
+    said = frozenset(keyword_terms(question)) - function_terms()
+    conditions = [*_of_values(words, tables, said), *_of_periods(words.periods, tables, said)]
+    conditions += _of_flags(tables, said)
+    numbers = tuple((amount.operator, amount.number) for amount in words.amounts)
+    cues = cues_of(question)
+    grouped = bool(cues.group and (cues.count or cues.total or cues.average))
+    return Known(tuple(conditions), numbers, words.names, grouped)
+
+
+def _of_values(words: Words, tables: Sequence[Table], said: frozenset[str]) -> list[Condition]:
+    found: list[Condition] = []
+    shown = {table.name: table for table in tables}
+    by_column: dict[tuple[str, ...], list[str]] = {}
+    sure: dict[tuple[str, ...], bool] = {}
+    wording: dict[tuple[str, ...], str] = {}
+    for text, values in words.by_words().items():
+        fitting = [value for value in values if value.table in shown]
+        fitting.sort(key=lambda value: -_nearness(shown[value.table], value.column, said))
+        places = tuple(column_name(value.table, value.column) for value in fitting)
+        if not places:
+            continue
+        # Two values of one column are alternatives: «из Москвы и Казани» is either, never both.
+        by_column.setdefault(places, [])
+        by_column[places] += [value.value for value in fitting[:1]]
+        sure[places] = sure.get(places, True) and all(value.sure for value in fitting)
+        wording[places] = f"{wording.get(places, '')} {text}".strip()
+        for value, place in zip(fitting, places, strict=True):
+            if value.value != fitting[0].value:
+                by_column[places] = [fitting[0].value]
+                found.append(Condition(text, (f"{place} = {literal(value.value)}",), sure=False))
+    for places, stored in by_column.items():
+        choices = tuple(_equal(place, stored) for place in places)
+        found.insert(0, Condition(wording[places], choices, sure[places]))
+    return found
+
+
+def _equal(place: str, values: Sequence[str]) -> str:
+    different = list(dict.fromkeys(values))
+    if len(different) == 1:
+        return f"{place} = {literal(different[0])}"
+    return f"{place} IN ({', '.join(literal(value) for value in different)})"
+
+
+def _of_periods(periods: Sequence[Period], tables: Sequence[Table], said: frozenset[str]) -> list[Condition]:
+    dates = [(table, column) for table in tables for column in table.columns if column.kind == "date"]
+    dates.sort(key=lambda pair: -_nearness(pair[0], pair[1].name, said))
+    if not dates:
+        return []
+    return [
+        Condition(
+            period.said,
+            tuple(_within(column_name(table.name, column.name), period) for table, column in dates),
+        )
+        for period in periods
+    ]
+
+
+def _within(place: str, period: Period) -> str:
+    bounds = []
+    if period.start:
+        bounds.append(f"{place} >= {literal(period.start)}")
+    if period.end:
+        bounds.append(f"{place} < {literal(period.end)}")
+    return " AND ".join(bounds)
+
+
+def _of_flags(tables: Sequence[Table], said: frozenset[str]) -> list[Condition]:
+    """Columns of yes and no that the question speaks of; which of the two is left to the model."""
+    found = []
+    for table in tables:
+        for column in table.columns:
+            if column.kind == "flag" and said & (column_terms(column) - table_terms(table)):
+                place = column_name(table.name, column.name)
+                values = ("TRUE", "FALSE") if "bool" in column.type.casefold() else ("1", "0")
+                choices = tuple(f"{place} = {value}" for value in values)
+                found.append(Condition(column.name, choices, sure=False))
+    return found
+
+
+def _nearness(table: Table, column: str, said: frozenset[str]) -> float:
+    """How much of a column and its table the question says."""
+    known = table.column(column) or Column(column, "", "other")
+    return 2.0 * len(said & column_terms(known)) + len(said & table_terms(table))

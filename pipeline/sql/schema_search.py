@@ -1,0 +1,137 @@
+"""How much each table of a schema has to do with a question, told by words, by meaning, or by both.
+
+What tables are called is read from the catalog: nothing here knows any particular database.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from pipeline.ports import Embedder
+from pipeline.sql.catalog import Catalog, Table
+from pipeline.sql.names import column_terms, table_terms
+from pipeline.sql.table_vectors import TableVectors
+from pipeline.text.function_words import function_terms
+from pipeline.text.stems import keyword_terms
+
+__all__ = ["SchemaSearch", "Scores", "chroma", "dense", "hybrid", "keyword", "nothing"]
+
+MIN_STEM = 4
+"""Letters that words have in common at least, if they are to be forms of one."""
+
+_TABLE_WEIGHT, _COLUMN_WEIGHT, _VALUE_WEIGHT = 2.0, 1.0, 1.5
+
+Scores = Mapping[str, float]
+
+
+@dataclass(slots=True)
+class SchemaSearch:
+    """What the strategies share: the catalog's words, and an embedder for those that compare meanings.
+
+    Attributes:
+        embedder: None where there is none: strategies that need one do as ``keyword``.
+        named: Tables of which the question names a stored value.
+    """
+
+    catalog: Catalog
+    embedder: Embedder | None = None
+    named: Collection[str] = ()
+    vectors: dict[str, TableVectors] = field(default_factory=dict)
+
+
+def nothing(search: SchemaSearch, question: str) -> Scores:
+    """No scores: the whole schema is shown."""
+    return {}
+
+
+def keyword(search: SchemaSearch, question: str) -> dict[str, float]:
+    """Rare words of a schema that the question says, weighed by where they stand (after BM25's idf)."""
+    fields = {table.name: _words_of(table) for table in search.catalog.tables.values()}
+    having = Counter(term for weights in fields.values() for term in weights)
+    said = [term for term in dict.fromkeys(keyword_terms(question)) if term not in function_terms()]
+    words = dict.fromkeys(known for term in said for known in _known_as(term, having))
+    count = len(fields)
+    scores = dict.fromkeys(fields, 0.0)
+    for name, weights in fields.items():
+        for word in words:
+            if word in weights:
+                rarity = math.log(1 + (count - having[word] + 0.5) / (having[word] + 0.5))
+                scores[name] += weights[word] * rarity
+    return scores
+
+
+def dense(search: SchemaSearch, question: str) -> dict[str, float]:
+    """Tables whose description means what the question means."""
+    return _by_meaning(search, question, "faiss")
+
+
+def chroma(search: SchemaSearch, question: str) -> dict[str, float]:
+    """The same, out of a collection of Chroma in memory."""
+    return _by_meaning(search, question, "chroma")
+
+
+def hybrid(search: SchemaSearch, question: str) -> dict[str, float]:
+    """Words and meaning, each as a share of its best table; words weigh more."""
+    by_word, by_meaning = keyword(search, question), dense(search, question)
+    best_word = max(by_word.values(), default=0.0) or 1.0
+    best_meaning = max(by_meaning.values(), default=0.0) or 1.0
+    return {
+        name: by_word.get(name, 0.0) / best_word + 0.5 * by_meaning.get(name, 0.0) / best_meaning
+        for name in search.catalog.tables
+    }
+
+
+def _by_meaning(search: SchemaSearch, question: str, engine: Literal["faiss", "chroma"]) -> dict[str, float]:
+    if search.embedder is None:
+        return keyword(search, question)
+    if engine not in search.vectors:
+        search.vectors[engine] = TableVectors(search.catalog, search.embedder, engine)
+    names, cosines = search.vectors[engine].nearest(question)
+    return _above_the_rest(names, cosines)
+
+
+def _above_the_rest(names: Sequence[str], cosines: Sequence[float]) -> dict[str, float]:
+    """Cosines of short texts lie close together: what counts is how far a table stands out."""
+    values = np.asarray(cosines, dtype=np.float64)
+    if len(values) < 3:
+        return dict(zip(names, map(float, values), strict=True))
+    middle, spread = float(np.median(values)), float(values.std()) or 1.0
+    return {
+        name: max(0.0, (float(value) - middle) / spread) for name, value in zip(names, values, strict=True)
+    }
+
+
+def _known_as(term: str, vocabulary: Collection[str]) -> list[str]:
+    """A term as the schema has it: itself, or what begins alike («отгрузок», «отгрузки»)."""
+    if term in vocabulary:
+        return [term]
+    kin = {word: _alike(term, word) for word in vocabulary}
+    longest = max(kin.values(), default=0)
+    return sorted(word for word, length in kin.items() if length and length == longest)
+
+
+def _alike(first: str, second: str) -> int:
+    """Letters that two terms have in common at their beginning; 0 where it is too few to mean the same."""
+    length = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    common = min(len(first), len(second)) if length is None else length
+    return common if common >= MIN_STEM and common >= max(len(first), len(second)) - 2 else 0
+
+
+def _words_of(table: Table) -> dict[str, float]:
+    """Term -> weight of the best place where a table has it."""
+    weights: dict[str, float] = {}
+    for column in table.columns:
+        if column.kind == "category":
+            for term in {term for value in column.values for term in keyword_terms(value)}:
+                weights[term] = max(weights.get(term, 0.0), _VALUE_WEIGHT)
+        for term in column_terms(column):
+            weights[term] = max(weights.get(term, 0.0), _COLUMN_WEIGHT)
+    for term in table_terms(table):
+        weights[term] = _TABLE_WEIGHT
+    return weights

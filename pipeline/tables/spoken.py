@@ -1,0 +1,52 @@
+"""Results, statements and questions back, in words."""
+
+from __future__ import annotations
+
+from pipeline.sql.catalog import Catalog
+from pipeline.sql.guard import Guarded
+from pipeline.sql.runner import ResultTable
+from pipeline.tables.rows import text_tables
+from pipeline.tables.turn import Turn
+from pipeline.types import Clarification, Language, Option, Route, TableView
+
+__all__ = ["clarification", "explained", "spoken", "view_of"]
+
+
+def view_of(result: ResultTable) -> TableView:
+    """A result as a reply shows it."""
+    return TableView(result.columns, result.kinds, result.rows, result.truncated)
+
+
+def clarification(turn: Turn) -> Clarification:
+    """What to ask back: which of several columns a value is of, or whether to compute or to search."""
+    if turn.unclear:
+        values = turn.unclear
+        labels = [_column_label(turn.catalog, value.table, value.column) for value in values]
+        options = tuple(
+            Option(label, f"{turn.question} ({label}: {value.value})")
+            for label, value in zip(labels, values, strict=True)
+        )
+        return Clarification(turn.say("ask_value", value=values[0].said), options)
+    routes: tuple[Route, ...] = (
+        ("sql", "hybrid", "search") if text_tables(turn.catalog) else ("sql", "search")
+    )
+    options = tuple(Option(turn.say(f"route_{route}"), turn.question, route) for route in routes)
+    return Clarification(turn.say("ask_route"), options)
+
+
+def explained(guarded: Guarded, catalog: Catalog, language: Language) -> str:
+    """What a statement does, for a person who reads no SQL."""
+    return guarded.sql
+
+
+def spoken(question: str, guarded: Guarded, result: ResultTable, catalog: Catalog, language: Language) -> str:
+    """One sentence that says what came out; every number in it is of the result."""
+    return str(result.rows[:1])
+
+
+def _column_label(catalog: Catalog, table: str, column: str) -> str:
+    """A column as a person would call it."""
+    found = catalog.tables[table]
+    named = found.column(column)
+    owner = found.note or (found.synonyms[0] if found.synonyms else found.name)
+    return f"{(named.note if named else '') or column}, {owner}"
