@@ -10,6 +10,7 @@ import { choose, currentLanguage, speak, t } from "./i18n.js";
 import { recall, remember } from "./memory.js";
 import { keep } from "./past.js";
 import { untilReady } from "./readiness.js";
+import { kindOf } from "./reply.js";
 import { Typing } from "./typing.js";
 
 const question = byId("question");
@@ -87,7 +88,7 @@ function statusText() {
   if (phase === "asking") return askingText(page);
   if (phase === "stopped") return t("stopped");
   if (phase === "failed") return t("failed");
-  if (phase === "answered") return t(`status_${reply.outcome}`, { count: reply.sources.length });
+  if (phase === "answered") return t(`status_${kindOf(reply)}`, { count: reply.sources.length });
   return "";
 }
 

@@ -96,6 +96,7 @@ def test_a_statement_waits_is_edited_refused_and_run(page: Page, script: Script)
     page.open()
     page.ask(QUESTION)
     page.wait_text("#routed .said", "Считаю заказы по месяцам.")
+    page.wait_text("#status", "Запрос ждёт вашего решения")
     box = page.one("#statement")
     assert box.get_attribute("value") == SQL
     page.wait_text("#statement-note", "ждёт вашего решения 10 минут")
@@ -148,6 +149,7 @@ def test_a_question_back_is_answered_by_one_click(page: Page, script: Script) ->
     page.open()
     page.ask(QUESTION)
     page.wait_text("#routed .said", "Что вы имеете в виду?")
+    page.wait_text("#status", "Нужно уточнение")
     assert page.all("#notices .notice") == [], "a question back is not a failure"
     page.one("#routed .actions button").click()
     page.wait(lambda: len(cells(page) or []) == 3, "the result")
