@@ -227,6 +227,11 @@ class StoreSettings(_Section):
     source: str = Field(
         "main", pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]{0,39}$", description="name of this knowledge base there"
     )
+    base: str = Field(
+        "otvet",
+        pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$",
+        description="PostgreSQL: schema of the base that all its sources share",
+    )
     pool: int = Field(8, ge=1, le=256, description="connections to the server at once")
     timeout_s: float = Field(10.0, gt=0, le=600, description="wait for the server")
     hnsw_links: int = Field(16, ge=4, le=128, description="HNSW: neighbours of each passage (M)")

@@ -25,6 +25,7 @@ def open_store(settings: Settings) -> PostgresStore:
     return PostgresStore(
         section.url.get_secret_value(),
         source=section.source,
+        schema=section.base,
         pool=section.pool,
         timeout_s=section.timeout_s,
         links=section.hnsw_links,
