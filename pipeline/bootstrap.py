@@ -28,9 +28,6 @@ from pipeline.settings import Settings
 from pipeline.stores import json_store
 from pipeline.stores.live import LiveIndex
 from pipeline.storing import create_store
-from pipeline.tables.answers import Tables
-from pipeline.tables.costs import Costs
-from pipeline.tables.tools import Tools
 
 if TYPE_CHECKING:
     from pipeline.index import Index
@@ -41,6 +38,7 @@ if TYPE_CHECKING:
     from pipeline.library.library import Library
     from pipeline.remote.client import RemoteClient
     from pipeline.sql.database import Database
+    from pipeline.tables.answers import Tables
 
 __all__ = [
     "block_sizes",
@@ -251,23 +249,11 @@ def create_service(settings: Settings) -> QAService:
         cross_encoder=Lazy(lambda: create_cross_encoder(settings)),
         worker=worker,
         live=live,
+        tables=_tables(settings, embedder, worker),
     )
     return QAService(parts, settings)
 
 
-def create_library(settings: Settings, service: Service) -> Library:
-    """The knowledge base to be looked after; it shares index and embedder with a service made here."""
-    from pipeline.library.library import open_library
-
-    own = service.parts if isinstance(service, QAService) else None
-
-    def source() -> EmbedderSource:
-        found = embedder_source(settings)
-        tables=_tables(settings, embedder, worker),
-        return replace(found, load=own.embedder.get) if own else found.kept()
-
-    def index() -> Index:
-        return own.index() if own else json_store.load(settings.embeddings)
 def _tables(
     settings: Settings, embedder: Lazy[Embedder], worker: Lazy[GeneratorWorker] | None
 ) -> Tables | None:
@@ -275,13 +261,20 @@ def _tables(
     databases = create_databases(settings)
     if not databases:
         return None
+    from pipeline.tables.answers import Tables
+    from pipeline.tables.costs import Costs
+    from pipeline.tables.tools import Tools
+
     costs = Costs(settings.home / "costs.jsonl")
     return Tables(Tools(databases, embedder, worker, settings.sql, settings.home, costs))
 
 
 def create_databases(settings: Settings) -> dict[str, Database]:
     """The databases that ``sources.toml`` declares, by name; a file that cannot be read declares none."""
-    from pipeline.ingest.sources.declared import load_sources
+    from pipeline.ingest.sources.declared import SOURCES_FILE, load_sources
+
+    if not (settings.knowledge_base / SOURCES_FILE).is_file():
+        return {}
     from pipeline.sql.database import open_databases
 
     try:
@@ -292,8 +285,23 @@ def create_databases(settings: Settings) -> dict[str, Database]:
         return {}
 
 
+def create_library(settings: Settings, service: Service) -> Library:
+    """The knowledge base to be looked after; it shares index and embedder with a service made here."""
+    from pipeline.library.library import open_library
 
-    return open_library(settings, source, index)
+    own = service.parts if isinstance(service, QAService) else None
+
+    def source() -> EmbedderSource:
+        found = embedder_source(settings)
+        return replace(found, load=own.embedder.get) if own else found.kept()
+
+    def index() -> Index:
+        return own.index() if own else json_store.load(settings.embeddings)
+
+    def worker() -> GeneratorWorker | None:
+        return own.worker.get() if own and own.worker else None
+
+    return open_library(settings, source, index, worker)
 
 
 def build(

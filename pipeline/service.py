@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pipeline.answer.compose import compose
 from pipeline.answer.contradictions import Contradiction, contradictions, with_contradictions
@@ -49,7 +50,6 @@ from pipeline.retrieval.search import retrieve
 from pipeline.settings import Settings
 from pipeline.stores.live import LiveIndex
 from pipeline.strategies import settled
-from pipeline.tables.answers import Tables
 from pipeline.text.language import detect_language
 from pipeline.types import (
     Answer,
@@ -74,6 +74,9 @@ from pipeline.types import (
     WordMatches,
 )
 from pipeline.understand import understand
+
+if TYPE_CHECKING:
+    from pipeline.tables.answers import Tables
 
 __all__ = ["EXTRACTIVE", "RERANK_LINE", "SEARCH_LINE", "Parts", "QAService"]
 
