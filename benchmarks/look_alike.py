@@ -61,7 +61,8 @@ def _scales(dimension: int) -> FloatMatrix:
     """Standard deviations along the axes, of a sum of squares of 1."""
     axes = np.arange(dimension, dtype=np.float64)
     variances = np.exp(-axes / 300) / (axes + 20)
-    return np.sqrt(variances / variances.sum()).astype(np.float32)
+    scales: FloatMatrix = np.sqrt(variances / variances.sum()).astype(np.float32)
+    return scales
 
 
 def _common(rng: np.random.Generator, dimension: int) -> FloatMatrix:
