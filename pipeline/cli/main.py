@@ -25,6 +25,7 @@ COMMANDS = (
     "tokens",
     "map",
     "eval",
+    "compare",
     "bench",
     "settings",
     "doctor",

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pipeline.compare.figures import Summary
 from pipeline.compare.ways import Way
 from pipeline.settings import Settings
 
-__all__ = ["Entry", "append", "folder_of", "history_of", "read"]
+__all__ = ["Entry", "append", "changes", "folder_of", "history_of", "read"]
 
 Interval = tuple[float, float, float]
 """A value with the ends of its interval."""
@@ -116,6 +117,22 @@ def read(path: Path) -> list[Entry]:
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
     return sorted(entries, key=lambda entry: entry.when)
+
+
+def changes(entries: Sequence[Entry]) -> list[tuple[str, str]]:
+    """The time of each run and in what it differs from the run before; nothing of the first one."""
+    runs = list({entry.when: entry for entry in entries}.values())
+    told: list[tuple[str, str]] = []
+    for before, run in pairwise(runs):
+        names = sorted(before.settings.keys() | run.settings.keys())
+        said = [
+            f"{name} {before.settings.get(name)} → {run.settings.get(name)}"
+            for name in names
+            if before.settings.get(name) != run.settings.get(name)
+        ]
+        said += [f"kb {before.kb_version} → {run.kb_version}"] if before.kb_version != run.kb_version else []
+        told.append((run.when, ", ".join(said) or "="))
+    return told
 
 
 def _entry(values: Mapping[str, Any]) -> Entry:

@@ -78,19 +78,31 @@ def history_svg(
     runs, lines = lines_of(entries, measure)
     if lower_is_better:
         lines.reverse()
+    shares = not lower_is_better or measure.startswith("refused")
+    below = _below(lines) if shares and not lower_is_better else []
+    lines = [line for line in lines if line not in below]
     lines = sorted(sorted(lines, key=lambda line: not line.is_default)[:LINES], key=lambda line: -line.last)
-    scale = _Scale.of(lines, len(runs), shares=not lower_is_better or measure.startswith("refused"))
+    scale = _Scale.of(lines, len(runs), shares=shares)
     drawn = [f"<style>{_STYLE}</style>"] if alone else []
     drawn += scale.grid(runs)
     for number, (line, y) in enumerate(
         zip(lines, _spread([scale.y(line.last) for line in lines]), strict=True)
     ):
         drawn.append(scale.line(line, number, y))
+    for place, line in enumerate(below):
+        said = f"↓ {scale.said(line.last)} {line.way.name}"
+        drawn.append(_text(_WIDTH - _RIGHT + 12, _HEIGHT - 6 - _LABEL_STEP * place, said, "start"))
     size = f' width="{_WIDTH}" height="{_HEIGHT}"' if alone else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}"{size} role="img" '
         f'aria-label="{escape(title)}">{"".join(drawn)}</svg>'
     )
+
+
+def _below(lines: Sequence[Line]) -> list[Line]:
+    """Ways so far behind that the picture would show nothing of the others; they are named beneath it."""
+    best = max((line.last for line in lines), default=0.0)
+    return [line for line in lines if line.last < best / 2 and not line.is_default]
 
 
 @dataclass(frozen=True, slots=True)

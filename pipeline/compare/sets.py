@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline import __version__
 from pipeline.compare.figures import Summary, summaries
-from pipeline.compare.history import append, folder_of, history_of
+from pipeline.compare.history import Entry, append, folder_of, history_of
 from pipeline.compare.question import ask_by
 from pipeline.compare.trial import Journal, run_trials
 from pipeline.compare.ways import Way, default_way
@@ -31,6 +31,7 @@ class Compared:
 
     default: Way
     summaries: list[Summary]
+    entries: list[Entry]
     kb_version: str
     counted_by: str
     left_out: tuple[Way, ...]
@@ -80,7 +81,7 @@ def compare_set(
     journal = Journal(folder_of(settings), {"kb": asked.kb_version, "set": name, **depends})
     trials = run_trials(service, questions, chosen, journal, top_k=top_k, step=step, cancelled=cancelled)
     found = summaries(trials, default)
-    append(
+    entries = append(
         history_of(settings),
         found,
         questions=name,
@@ -90,7 +91,7 @@ def compare_set(
         default=default,
     )
     journal.close()
-    return Compared(default, found, asked.kb_version, asked.counted_by, left_out)
+    return Compared(default, found, entries, asked.kb_version, asked.counted_by, left_out)
 
 
 def _is_missing(service: Service, request: AskRequest, way: Way) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from pipeline import __version__
 from pipeline.web.classification import CLASSIFY_FIELDS, WAIT_LIMIT_S
+from pipeline.web.comparing import COMPARE_FIELDS
 from pipeline.web.routes import ROUTES, Route
 from pipeline.web.schemas import FIELDS, FILTER_FIELDS, Field
 
@@ -14,6 +15,7 @@ __all__ = ["document"]
 _TEXT: dict[str, object] = {"type": "string"}
 _NUMBER: dict[str, object] = {"type": "number"}
 _WHOLE: dict[str, object] = {"type": "integer"}
+_TRUTH: dict[str, object] = {"type": "boolean"}
 _TEXTS: dict[str, object] = {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]}
 _OUTCOMES = ["answered", "sources", "not_found", "generated", "partial"]
 _STAGE = {"name": _TEXT, "score": _NUMBER, "rank": _WHOLE}
@@ -160,6 +162,31 @@ _PLACE = {
     "nearest": {"type": "array", "items": {"type": "object"}},
     "status": {"type": "string", "const": "ok"},
 }
+_DESCRIBED = dict.fromkeys(("name", "flag", "title", "what", "pros", "cons", "best_for"), _TEXT)
+_WAY = {
+    **dict.fromkeys(("strategy", "reranker", "title", "reranker_title"), _TEXT),
+    **dict.fromkeys(("default", "calibrated", "refused"), _TRUTH),
+    **dict.fromkeys(("relevance", "overlap", "total_ms", "tokens", "saving"), _NUMBER),
+    "sources": {"type": "array", "items": {"type": "object"}},
+    "timings_ms": {"type": "object", "additionalProperties": _NUMBER},
+    "notes": {"type": "array", "items": _TEXT},
+}
+_COMPARED = {
+    "question": _TEXT,
+    "flags": {"type": "array", "items": _TEXT},
+    "default": {"type": "object", "properties": {"strategy": _TEXT, "reranker": _TEXT}},
+    "ways": {"type": "array", "items": {"type": "object", "properties": _WAY}},
+    "overlaps": {"type": "array", "items": _PLACES},
+    "whole_tokens": _WHOLE,
+    **dict.fromkeys(("counted_by", "kb_version", "request_id"), _TEXT),
+    "status": {"type": "string", "const": "ok"},
+}
+_LISTED: dict[str, object] = {"type": "array", "items": {"type": "object", "properties": _DESCRIBED}}
+_STRATEGIES = {
+    **dict.fromkeys(("strategies", "rerankers"), _LISTED),
+    "default": _COMPARED["default"],
+    "status": {"type": "string", "const": "ok"},
+}
 _OPINION = {
     "question": _TEXT,
     "verdict": {"type": "string", "enum": ["good", "bad"]},
@@ -169,7 +196,9 @@ _OPINION = {
 _BODIES = {
     "/ask": "Question",
     "/ask/stream": "Question",
+    "/ask/{id}/confirm": "Statement",
     "/classify": "Texts",
+    "/compare": "Comparison",
     "/feedback": "Opinion",
     "/kb/restore": "Kept",
     "/kb/index": "Nothing",
@@ -177,7 +206,10 @@ _BODIES = {
 _REPLIES = {
     "/ask": "Reply",
     "/search": "Reply",
+    "/strategies": "Strategies",
     "/ask/{id}": "Job",
+    "/ask/{id}/confirm": "Reply",
+    "/costs": "Costs",
     "/classify/{id}": "Batch",
     "/map.json": "Map",
     "/map/question": "Place",
@@ -201,6 +233,13 @@ def document() -> dict[str, object]:
             "properties": {name: _schema(field) for name, field in CLASSIFY_FIELDS.items()},
         },
         "Batch": {"type": "object", "properties": _BATCH},
+        "Comparison": {
+            "type": "object",
+            "required": ["question"],
+            "properties": {name: _schema(field) for name, field in COMPARE_FIELDS.items()},
+        },
+        "Compared": {"type": "object", "properties": _COMPARED},
+        "Strategies": {"type": "object", "properties": _STRATEGIES},
         "Opinion": {"type": "object", "required": ["question", "verdict"], "properties": _OPINION},
         "Kept": {"type": "object", "required": ["id"], "properties": {"id": _TEXT}},
         "Nothing": {"type": "object"},
@@ -246,7 +285,8 @@ def _schema(field: Field) -> dict[str, object]:
         case "integer" | "number":
             return {"type": field.kind, "minimum": field.low, "maximum": field.high} | about
         case "format" | "choice":
-            return {"enum": list(field.choices()) or [True, False, "html"]} | about
+            choices: list[object] = [*field.choices()]
+            return {"enum": choices or [True, False, "html"]} | about
         case "texts" | "examples":
             return _list(field) | about
         case "filter":
@@ -316,6 +356,8 @@ def _search_parameters() -> list[dict[str, object]]:
 
 
 def _success(route: Route) -> dict[str, object]:
+    if (route.template, route.method) == ("/compare", "POST"):
+        return _content("Compared", "The comparison")
     if route.template in _REPLIES:
         return _content(_REPLIES[route.template], "The reply")
     if route.template == "/ask/stream":
