@@ -33,8 +33,6 @@ _SOURCE = {
     "headings": {"type": "array", "items": _TEXT},
     "stages": {"type": "array", "items": {"type": "object", "properties": _STAGE}},
 }
-_REPLY = {
-    "question": _TEXT,
 _COSTS = {"calls": _WHOLE, "tokens_in": _WHOLE, "tokens_out": _WHOLE, "seconds": _NUMBER}
 _STEP = {
     "name": _TEXT,
@@ -57,6 +55,8 @@ _CLARIFY = {
     "question": _TEXT,
     "options": {"type": "array", "items": {"type": "object", "properties": _OPTION}},
 }
+_REPLY = {
+    "question": _TEXT,
     "flags": {"type": "array", "items": _TEXT},
     "answer": _TEXT,
     "outcome": {"type": "string", "enum": _OUTCOMES},
@@ -67,8 +67,6 @@ _CLARIFY = {
     "request_id": _TEXT,
     "notes": {"type": "array", "items": _TEXT},
     "marks": {"type": "array", "items": {"type": "object"}},
-    "status": {"type": "string", "const": "ok"},
-}
     "route": {"type": "string", "enum": ["sql", "search", "hybrid", "clarify"]},
     "steps": {"type": "array", "items": {"type": "object", "properties": _STEP}},
     "database": _TEXT,
@@ -78,6 +76,8 @@ _CLARIFY = {
     "confirm": {"oneOf": [{"type": "object", "properties": _CONFIRM}, {"type": "null"}]},
     "clarify": {"oneOf": [{"type": "object", "properties": _CLARIFY}, {"type": "null"}]},
     "costs": {"type": "object", "properties": _COSTS},
+    "status": {"type": "string", "const": "ok"},
+}
 _PROBLEM = {
     "error": _TEXT,
     "message": _TEXT,
@@ -226,9 +226,16 @@ def document() -> dict[str, object]:
         },
         "Reply": {"type": "object", "properties": _REPLY},
         "Job": {"type": "object", "properties": _JOB},
+        "Statement": {
+            "type": "object",
+            "properties": {
+                "sql": _TEXT,
+                **{name: _schema(FIELDS[name]) for name in ("format", "deadline_s")},
+            },
+        },
+        "Costs": {"type": "object", "properties": {"days": {"type": "array", "items": {"type": "object"}}}},
         "Texts": {
             "type": "object",
-    "/ask/{id}/confirm": "Statement",
             "required": ["labels", "texts"],
             "properties": {name: _schema(field) for name, field in CLASSIFY_FIELDS.items()},
         },
@@ -247,8 +254,6 @@ def document() -> dict[str, object]:
         "Place": {"type": "object", "properties": _PLACE},
         "Problem": {"type": "object", "properties": _PROBLEM},
     }
-    "/ask/{id}/confirm": "Reply",
-    "/costs": "Costs",
     paths: dict[str, dict[str, object]] = {}
     for route in ROUTES:
         paths.setdefault(_path(route), {})[route.method.lower()] = _operation(route)
@@ -265,14 +270,6 @@ def _path(route: Route) -> str:
 
 
 def _schema(field: Field) -> dict[str, object]:
-        "Statement": {
-            "type": "object",
-            "properties": {
-                "sql": _TEXT,
-                **{name: _schema(FIELDS[name]) for name in ("format", "deadline_s")},
-            },
-        },
-        "Costs": {"type": "object", "properties": {"days": {"type": "array", "items": {"type": "object"}}}},
     about: dict[str, object] = {"description": field.about}
     if field.default is not None:
         about["default"] = field.default
