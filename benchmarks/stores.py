@@ -18,12 +18,13 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from look_alike import look_alike, moved
@@ -92,14 +93,14 @@ def measured(options: argparse.Namespace, name: str) -> dict[str, Any]:
     with postgres(options.postgres) if name == "postgres" else _nothing() as server:
         try:
             filled = _run(options, "fill", name, server[0], home)
-            searched = _run(options, "search", name, server[0], home)
-            memory = server[1]()
+            with Highest(server[1]) as memory:
+                searched = _run(options, "search", name, server[0], home)
             size = _size(home) + server[2]()
         finally:
             shutil.rmtree(home, ignore_errors=True)
     print(name, json.dumps(filled | searched), flush=True)
     when = time.strftime("%Y-%m-%d %H:%M")
-    return {**filled, **searched, "server_mb": memory, "disk_mb": size / 1e6, "when": when}
+    return {**filled, **searched, "server_mb": memory.value, "disk_mb": size / 1e6, "when": when}
 
 
 def _run(options: argparse.Namespace, act: str, name: str, url: str, home: Path) -> dict[str, Any]:
@@ -247,6 +248,28 @@ Server = tuple[str, Callable[[], float], Callable[[], float]]
 """URL, memory in MB, bytes on disk."""
 
 
+class Highest:
+    """The highest value of something, looked at twice a second while the context lives."""
+
+    def __init__(self, look: Callable[[], float]) -> None:
+        self.value = 0.0
+        self._look = look
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.5):
+            self.value = max(self.value, self._look())
+
+
 @contextmanager
 def _nothing() -> Iterator[Server]:
     yield "", lambda: 0.0, lambda: 0.0
@@ -275,8 +298,13 @@ def _children_mb() -> float:
     """Memory of the server's processes, what they share counted once."""
     import psutil
 
-    processes = psutil.Process().children(recursive=True)
-    return sum(one.memory_full_info().pss for one in processes if "postgres" in one.name()) / 1e6
+    total = 0.0
+    for one in psutil.Process().children(recursive=True):
+        try:
+            total += one.memory_full_info().pss / 1e6 if "postgres" in one.name() else 0.0
+        except psutil.NoSuchProcess:
+            continue  # a connection that has just been closed
+    return total
 
 
 def _database_size(url: str) -> float:
