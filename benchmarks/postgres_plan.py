@@ -36,7 +36,7 @@ _COUNT = 30
 _SPEC = EmbedderSpec("synthetic/384", 384, "none", 512)
 _FILTERS = {
     "none": None,
-    "half of the base": Filter(path_prefix="0"),
+    "two fifths of the base": Filter(path_prefix="01"),
     "one folder of 4,000": Filter(path_prefix="003/"),
 }
 

@@ -138,11 +138,16 @@ def test_the_graph_obeys_filters_before_ranking(postgres_url: str):
     store.close()
 
 
+def word_of(number: int) -> str:
+    """A word of its own for each number."""
+    return "".join("бвгджзклмн"[int(digit)] + "о" for digit in f"{number:04}") + "ф"
+
+
 def test_the_plan_uses_the_graph_and_the_text_index(postgres_url: str):
     """One statement; HNSW for the meaning, GIN for the words, also under a filter."""
     rng = np.random.default_rng(2)
     many = [
-        Paper(f"{number % 2}/{number}.txt", [f"слово{number} общее речь{number % 300}"])
+        Paper(f"{number % 2}/{number}.txt", [f"{word_of(number)} общее {word_of(number % 300)}"])
         for number in range(2500)
     ]
     index = base(many)
@@ -155,7 +160,7 @@ def test_the_plan_uses_the_graph_and_the_text_index(postgres_url: str):
     with store.snapshot() as snapshot:
         # So few rows are read through sooner; docs/stores-postgres.md has the plan over 100,000.
         snapshot._connection.execute("SET LOCAL enable_seqscan = off")
-        question = replace(asked(snapshot, "слово77 речь42"), vector=vectors[7])
+        question = replace(asked(snapshot, f"{word_of(1077)} {word_of(42)}"), vector=vectors[7])
         for wanted in (None, Filter(path_prefix="1/")):
             plan = "\n".join(snapshot.explain(question, wanted, mode="hybrid", fusion="rrf", count=30))
             assert "Index Scan using chunks_embedding on chunks" in plan
