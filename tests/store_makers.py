@@ -55,6 +55,28 @@ def _json(folder: Path, request: pytest.FixtureRequest) -> Store:
     return LocalStore(folder)
 
 
+@maker("qdrant")
+def _qdrant(folder: Path, request: pytest.FixtureRequest) -> Store:
+    del request
+    from pipeline.stores.qdrant.store import QdrantStore
+
+    return QdrantStore(folder=folder)
+
+
+@maker("qdrant-server")
+def _qdrant_server(folder: Path, request: pytest.FixtureRequest) -> Store:
+    """By HTTP, to a stand-in for the server."""
+    from qdrant_server import serve_qdrant
+
+    from pipeline.stores.qdrant.store import QdrantStore
+
+    del folder
+    serving = serve_qdrant()
+    url = serving.__enter__().url
+    request.addfinalizer(lambda: serving.__exit__(None, None, None))
+    return QdrantStore(url)
+
+
 @maker("postgres")
 def _postgres(folder: Path, request: pytest.FixtureRequest) -> Store:
     """A database of its own on the real server of the tests, dropped when the test (or module) is over."""
