@@ -230,13 +230,17 @@ class StoreSettings(_Section):
     base: str = Field(
         "otvet",
         pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$",
-        description="PostgreSQL: schema of the base that all its sources share",
+        description="name of the base that all sources share: a schema, or the start of collections' names",
     )
     pool: int = Field(8, ge=1, le=256, description="connections to the server at once")
     timeout_s: float = Field(10.0, gt=0, le=600, description="wait for the server")
     hnsw_links: int = Field(16, ge=4, le=128, description="HNSW: neighbours of each passage (M)")
     hnsw_build: int = Field(128, ge=8, le=4096, description="HNSW: care in building (efConstruction)")
     hnsw_search: int = Field(128, ge=8, le=4096, description="HNSW: care in searching (efSearch)")
+    shards: int = Field(
+        0, ge=0, le=1000, description="Qdrant cluster: parts of a new base; 0: as it thinks fit"
+    )
+    replicas: int = Field(1, ge=1, le=20, description="Qdrant cluster: copies of each part")
 
     @model_validator(mode="after")
     def _a_server_has_an_address(self) -> StoreSettings:

@@ -130,7 +130,7 @@ def open_store(settings: Settings) -> QdrantStore:
         store.url.get_secret_value(),
         settings.embeddings / "qdrant",
         source=store.source,
-        layout=Layout(links=store.hnsw_links, build=store.hnsw_build),
+        layout=Layout(store.base, store.shards, store.replicas, store.hnsw_links, store.hnsw_build),
         search=store.hnsw_search,
         timeout_s=store.timeout_s,
         pool=store.pool,

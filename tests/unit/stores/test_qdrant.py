@@ -15,8 +15,10 @@ import pytest
 from qdrant_server import QdrantServer, serve_qdrant
 from store_bases import Paper, asked, base, texts_of
 
+from pipeline.bootstrap import create_store
 from pipeline.errors import ExtraMissingError, IndexMissingError, StoreNotWrittenError, StoreUnreachableError
 from pipeline.messages import Phrase
+from pipeline.settings import load_settings
 from pipeline.snapshot import Store
 from pipeline.stores.qdrant import heads, writing
 from pipeline.stores.qdrant.connection import connect
@@ -362,3 +364,18 @@ def test_a_missing_package_names_its_extra(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(ExtraMissingError) as caught:
         QdrantStore(folder=tmp_path).stamp()
     assert caught.value.values == {"package": "qdrant-client", "extra": "qdrant"}
+
+
+def test_the_settings_reach_the_cluster(server: QdrantServer) -> None:
+    chosen = {
+        "store.kind": "qdrant",
+        "store.url": server.url,
+        "store.base": "otvet2",
+        "store.shards": 3,
+        "store.replicas": 2,
+        "store.hnsw_links": 24,
+    }
+    create_store(load_settings(chosen, {}).settings).write(base((LEAVE,)))
+    (body,) = [body for method, _, body in server.requests if body.get("vectors")]
+    assert (body["shard_number"], body["replication_factor"], body["hnsw_config"]["m"]) == (3, 2, 24)
+    assert "otvet2-heads" in {one.name for one in server.engine.get_collections().collections}
