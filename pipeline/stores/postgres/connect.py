@@ -20,6 +20,8 @@ __all__ = ["NAME", "Server"]
 
 NAME = "postgres"
 _APPLICATION = "otvet"
+# A filter is met by walking on along the graph until enough rows meet it.
+_SESSION = {"hnsw.iterative_scan": "strict_order", "hnsw.max_scan_tuples": "2000000000"}
 _KEEPALIVES = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
@@ -62,9 +64,7 @@ class Server:
             StoreUnreachableError: The server does not answer, refuses the login, or is lost on the way.
         """
         with self._translated(), self._opened().connection(timeout=self._timeout_s) as connection:
-            # The snapshot itself is taken by the first SELECT.
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield connection
+            yield connection  # what it sees is fixed by its first SELECT
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -150,9 +150,12 @@ class Server:
         return pool
 
     def _configure(self, connection: Connection) -> None:
-        timeout = str(round(self._timeout_s * 1000))
-        connection.execute("SELECT set_config('statement_timeout', %s, false)", [timeout])
+        """For all transactions of this connection: one state of the data, and pgvector's ways."""
+        for name, value in (_SESSION | {"statement_timeout": str(round(self._timeout_s * 1000))}).items():
+            connection.execute("SELECT set_config(%s, %s, false)", [name, value])
         connection.commit()
+        connection.isolation_level = self._psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
 
     @contextlib.contextmanager
     def _translated(self, *, writes: bool = False) -> Iterator[None]:

@@ -227,12 +227,8 @@ class PostgresSnapshot:
         return [row["QUERY PLAN"] for row in self._ranked(explained, look)]
 
     def _ranked(self, statement: Statement, look: int) -> list[dict[str, Any]]:
-        self._connection.execute(
-            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
-            " set_config('hnsw.max_scan_tuples', '2000000000', true),"
-            " set_config('hnsw.ef_search', %s, true)",
-            [str(min(_MOST_LOOKED, max(self._search, look)))],
-        )
+        care = str(min(_MOST_LOOKED, max(self._search, look)))
+        self._connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", [care])
         with_names = in_schema(statement.sql, self._schema, **configurations(self._schema))
         return self._connection.execute(with_names, statement.values).fetchall()
 
