@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pipeline.generators.worker import GeneratorWorker
 from pipeline.index import Index
 from pipeline.indexing import EmbedderSource, IndexStatus, index_status, update_index
+from pipeline.library.drafter import Drafter
+from pipeline.library.drafting import AskModel
+from pipeline.library.drafts import DraftBook
 from pipeline.library.feedback import FEEDBACK, FeedbackFile
+from pipeline.library.question_model import asks_by
 from pipeline.library.renewal import Renewal
 from pipeline.library.review import Review, Reviewer
 from pipeline.library.shelf import TRASH, Shelf
@@ -27,6 +32,8 @@ class Library:
         status: How the index stands to the files.
         index: The index in use.
         review: What of that deserves a second look.
+        drafts: Questions for ``otvet eval``, proposed and accepted.
+        drafter: Proposes them.
     """
 
     shelf: Shelf
@@ -35,10 +42,15 @@ class Library:
     status: Callable[[], IndexStatus]
     index: Callable[[], Index]
     review: Callable[[], Review]
+    drafts: DraftBook
+    drafter: Drafter
 
 
 def open_library(
-    settings: Settings, source: Callable[[], EmbedderSource], index: Callable[[], Index]
+    settings: Settings,
+    source: Callable[[], EmbedderSource],
+    index: Callable[[], Index],
+    worker: Callable[[], GeneratorWorker | None] = lambda: None,
 ) -> Library:
     """The library of a home folder; nothing is loaded yet.
 
@@ -46,8 +58,15 @@ def open_library(
         settings: Where everything lies.
         source: The embedder in force; the one that answers questions already, so that there is one only.
         index: The index in use.
+        worker: The language model that answers questions already, if there is one.
     """
     reviewer = Reviewer(settings.index.large_block_tokens)
+    drafts = DraftBook(settings.home)
+
+    def ask() -> AskModel | None:
+        found = worker()
+        return None if found is None else asks_by(found, lambda: False)
+
     return Library(
         shelf=Shelf(settings.knowledge_base, settings.home / TRASH),
         feedback=FeedbackFile(settings.home / FEEDBACK),
@@ -57,4 +76,6 @@ def open_library(
         status=lambda: index_status(settings, source()),
         index=index,
         review=lambda: reviewer.of(index(), source().load()),
+        drafts=drafts,
+        drafter=Drafter(drafts, lambda: index().chunks, ask),
     )
