@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.answer.prompt import fixed_messages
-from pipeline.calibrate import in_force
 from pipeline.embedders.remembering import RememberingEmbedder
 from pipeline.errors import IndexUnusableError, OtvetError
 from pipeline.generators.worker import GeneratorWorker
@@ -26,8 +25,7 @@ from pipeline.ports import Embedder, Generator, Progress, Reranker, Service
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings
 from pipeline.stores import json_store
-from pipeline.stores.live import LiveIndex
-from pipeline.storing import create_store
+from pipeline.storing import create_store, create_versions
 
 if TYPE_CHECKING:
     from pipeline.index import Index
@@ -59,9 +57,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
-
-# Beyond that reading all of an index would drive other files out of memory; `otvet doctor` does it.
-_CHECKED_UNASKED = 2 << 30
 
 
 def models_in_force(settings: Settings) -> ProfileModels:
@@ -250,17 +245,13 @@ def create_service(settings: Settings) -> QAService:
         worker = Lazy(
             lambda: GeneratorWorker(load, settings.server.queue_size, fixed_messages(), parallel=parallel)
         )
-    live = LiveIndex(
-        lambda: in_force(json_store.load(settings.embeddings, embedder.get().spec, embedder.get())),
-        lambda: json_store.stamp(settings.embeddings),
-        check=lambda: json_store.check_copies(settings.embeddings, share=0.25, largest=_CHECKED_UNASKED),
-    )
+    versions, index = create_versions(settings, embedder)
     parts = Parts(
-        index=live.get,
+        index=index,
         embedder=embedder,
         cross_encoder=Lazy(lambda: create_cross_encoder(settings)),
         worker=worker,
-        live=live,
+        versions=versions,
         tables=_tables(settings, embedder, worker),
     )
     return QAService(parts, settings)

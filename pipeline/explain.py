@@ -13,11 +13,14 @@ from pipeline.ports import Embedder
 from pipeline.ranking import Scores
 from pipeline.rerankers.late_interaction import late_interaction_score, similarity_matrix
 from pipeline.retrieval.dense import cosines
+from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.retrieval.keyword import bm25, coverage, covered_share
 from pipeline.retrieval.question import encode_question, with_words
+from pipeline.snapshot import Snapshot
 from pipeline.types import (
     Evidence,
     Explanation,
+    Filter,
     FloatMatrix,
     IntMatrix,
     Retrieval,
@@ -27,9 +30,11 @@ from pipeline.types import (
     WordMatches,
 )
 
-__all__ = ["explanation", "standing", "word_matches"]
+__all__ = ["explanation", "holding", "standing", "word_matches"]
 
 _WORD = re.compile(r"\S+")
+_OF_A_FILE = 20_000
+"""Passages of one file that are looked through for one of them."""
 
 
 def explanation(
@@ -47,32 +52,59 @@ def explanation(
     )
 
 
-def standing(retrieval: Retrieval, index: Index, embedder: Embedder, chunk_id: str) -> Standing:
+def holding(snapshot: Snapshot, chunk_id: str) -> Index:
+    """An index that holds a passage: the whole one where it is at hand, else one of its file.
+
+    Raises:
+        NotFoundError: No such passage.
+    """
+    if isinstance(snapshot, IndexSnapshot):
+        return snapshot.index
+    chunk = snapshot.chunk(chunk_id)
+    if chunk is None:
+        raise NotFoundError(what=chunk_id)
+    return snapshot.listing(Filter(path_prefix=chunk.file), _OF_A_FILE).index
+
+
+def standing(
+    retrieval: Retrieval, index: Index, embedder: Embedder, chunk_id: str, passages: int | None = None
+) -> Standing:
     """How one passage does against a question, whether the search took it or not.
 
     Cosine and BM25 are ranked among all passages, what comes after them among the candidates: for a
     passage that is none of them, by the place it would have there.
+
+    Args:
+        retrieval: What the search took.
+        index: Holds the passage.
+        embedder: The one the index was made with.
+        chunk_id: The passage.
+        passages: How many there are, where the index holds a part of them only; the first stages, too, are
+            then ranked among the candidates.
 
     Raises:
         NotFoundError: No such passage.
     """
     row = _row(index, chunk_id)
     vector, question = encode_question(retrieval.query.search_text, embedder)
-    first = (
-        _stage("cosine", cosines(index.vectors, vector, None), row),
-        _stage("bm25", bm25(index.postings, retrieval.terms), row),
+    whole = passages is None
+    scores = {"cosine": cosines(index.vectors, vector, None), "bm25": bm25(index.postings, retrieval.terms)}
+    first = tuple(
+        _stage(name, found, row) if whole else _against(name, float(found[row]), retrieval)
+        for name, found in scores.items()
     )
+    count = len(index.chunks) if passages is None else passages
     hit = next((item.hit for item in retrieval.candidates if item.hit.chunk.id == chunk_id), None)
     if hit is not None:
-        later = tuple(stage for stage in hit.stages if stage.name not in ("cosine", "bm25"))
-        return Standing(hit.chunk, (*first, *later), len(index.chunks), hit.rank)
+        later = tuple(stage for stage in hit.stages if not whole or stage.name not in scores)
+        return Standing(hit.chunk, (*first, *later) if whole else later, count, hit.rank)
     similarity = similarity_matrix(question.vectors, with_words(index, question).tokens[row].vectors)
     share = covered_share(retrieval.terms, coverage(index.postings, retrieval.terms, [row]))[0]
     later = (
         _against("coverage", float(share), retrieval),
         _against("late_interaction", late_interaction_score(similarity), retrieval),
     )
-    return Standing(index.chunks[row], (*first, *later), len(index.chunks))
+    return Standing(index.chunks[row], (*first, *later), count)
 
 
 def word_matches(question: str, index: Index, embedder: Embedder, chunk_id: str) -> WordMatches:

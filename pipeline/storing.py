@@ -6,16 +6,24 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
+from pipeline.calibrate import in_force
 from pipeline.index import Index
+from pipeline.lazy import Lazy
+from pipeline.ports import Embedder
 from pipeline.retrieval.local_store import LocalStore, MakeVectors
 from pipeline.settings import Settings
 from pipeline.snapshot import Store
+from pipeline.stores import json_store
+from pipeline.stores.live import LiveIndex
+from pipeline.versions import LiveVersions, SharedVersions, Versions
 
-__all__ = ["LOCAL_KINDS", "create_store", "local_store"]
+__all__ = ["LOCAL_KINDS", "create_store", "create_versions", "local_store"]
 
 LOCAL_KINDS = ("json", "faiss-flat", "faiss-hnsw", "chroma")
 """Kinds that live in ``embeddings/`` beside the JSON files; the others are servers."""
 
+# Beyond that reading all of an index would drive other files out of memory; `otvet doctor` does it.
+_CHECKED_UNASKED = 2 << 30
 _SERVERS = {"postgres": "pipeline.stores.postgres.store", "qdrant": "pipeline.stores.qdrant.store"}
 """Kind -> the module whose ``open_store(settings)`` makes it; it brings its library along."""
 
@@ -39,7 +47,31 @@ def local_store(settings: Settings, load: Callable[[], Index] | None = None) -> 
         settings: Which kind, and where.
         load: Loads the index of the folder; the default needs its binary copies.
     """
-    return LocalStore(settings.embeddings, settings.store.kind, _vectors(settings), load)
+    kind = settings.store.kind if settings.store.kind in LOCAL_KINDS else "json"
+    return LocalStore(settings.embeddings, kind, _vectors(settings), load)
+
+
+def create_versions(settings: Settings, embedder: Lazy[Embedder]) -> tuple[Versions, Callable[[], Index]]:
+    """What a service searches, and the index of this machine's own files; neither is loaded yet.
+
+    Args:
+        settings: Which store.
+        embedder: The one that questions are encoded with.
+    """
+    store = local_store(
+        settings,
+        lambda: in_force(json_store.load(settings.embeddings, embedder.get().spec, embedder.get())),
+    )
+    live = LiveIndex(
+        store.open,
+        store.stamp,
+        check=lambda: json_store.check_copies(settings.embeddings, share=0.25, largest=_CHECKED_UNASKED),
+    )
+    own = LiveVersions(live, store.name)
+    if settings.store.kind in LOCAL_KINDS:
+        return own, own.index
+    shared = SharedVersions(settings.store.kind, lambda: create_store(settings), lambda: embedder.get().spec)
+    return shared, own.index
 
 
 def _vectors(settings: Settings) -> MakeVectors | None:

@@ -7,7 +7,7 @@ then its file name, its headings, and a line of its head that names a date («Р
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -31,11 +31,11 @@ class Dating:
     """Tells the dates of sources.
 
     Args:
-        documents: By id, as in the index.
+        document: Gives the document of an id.
         modified: Seconds since 1970 of a file of the knowledge base by its name; None when it is not there.
     """
 
-    documents: Mapping[str, Document]
+    document: Callable[[str], Document | None]
     modified: Callable[[str], float | None]
 
     def of_both(self, one: Chunk, other: Chunk) -> tuple[str, str]:
@@ -44,8 +44,12 @@ class Dating:
         The times of the files count only when neither document says anything about itself: a copied file
         is as new as the copy.
         """
-        dates = tuple(document_date(self.documents[chunk.document_id], chunk) for chunk in (one, other))
+        dates = tuple(self._said(chunk) for chunk in (one, other))
         return (dates[0], dates[1]) if any(dates) else (self._of_file(one), self._of_file(other))
+
+    def _said(self, chunk: Chunk) -> str:
+        document = self.document(chunk.document_id)
+        return "" if document is None else document_date(document, chunk)
 
     def _of_file(self, chunk: Chunk) -> str:
         seconds = self.modified(chunk.file)

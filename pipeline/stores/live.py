@@ -10,19 +10,20 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 from pipeline.errors import IndexUnusableError, OtvetError
-from pipeline.index import Index
 
 __all__ = ["LiveIndex"]
 
 logger = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_S = 60.0
+_T = TypeVar("_T")
 
 
-class LiveIndex:
-    """The newest index that could be loaded. Safe to use from many threads.
+class LiveIndex(Generic[_T]):
+    """The newest index that could be loaded, and what belongs to it. Safe to use from many threads.
 
     Args:
         load: Loads the index as it lies on the disk.
@@ -35,7 +36,7 @@ class LiveIndex:
 
     def __init__(
         self,
-        load: Callable[[], Index],
+        load: Callable[[], _T],
         stamp: Callable[[], Hashable],
         seconds: float = 1.0,
         *,
@@ -49,13 +50,13 @@ class LiveIndex:
         self._check_after = check_after
         self._lock = threading.Lock()
         self._renewing = threading.Lock()
-        self._index: Index | None = None
+        self._index: _T | None = None
         self._problem: OtvetError | None = None
         self._seen: Hashable = None
         self._watcher: threading.Thread | None = None
         self._closed = threading.Event()
 
-    def get(self) -> Index:
+    def get(self) -> _T:
         """The index; the first caller waits until it is loaded.
 
         Raises:
@@ -98,7 +99,7 @@ class LiveIndex:
 
     def _check_each(self) -> None:
         """Damage that a load does not see (a byte of a vector) is found and mended behind its back."""
-        checked: Index | None = None
+        checked: _T | None = None
         while not self._closed.wait(self._check_after):
             index = self._index
             if index is None or index is checked or self._check is None:

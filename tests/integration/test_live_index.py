@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from indexing_process import SlowEmbedder, settings_for, source_of
 
-from pipeline import bootstrap
+from pipeline import bootstrap, storing
 from pipeline.errors import IndexMissingError, NotFoundError
 from pipeline.indexing import update_index
 from pipeline.ports import Embedder
@@ -33,7 +33,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     embedder = SlowEmbedder()
     monkeypatch.setattr(bootstrap, "create_embedder", lambda _: embedder)
     monkeypatch.setattr(bootstrap, "create_generator", lambda _: None)
-    monkeypatch.setattr(bootstrap, "LiveIndex", partial(LiveIndex, seconds=0.01, check_after=0.05))
+    monkeypatch.setattr(storing, "LiveIndex", partial(LiveIndex, seconds=0.01, check_after=0.05))
     made = settings_for(tmp_path)
     made.knowledge_base.mkdir()
     return made

@@ -50,6 +50,6 @@ def test_times_of_files_count_when_nothing_else_does() -> None:
     }
     one, two, three = (Chunk("1", d.id, 0, "", "", 0, 0, file=d.file) for d in documents.values())
     times = {"a.txt": 86_400.0 * 366, "c-2020.txt": 0.0}
-    dating = Dating(documents, times.get)
+    dating = Dating(documents.get, times.get)
     assert dating.of_both(one, two) == ("1971-01-02", "")
     assert dating.of_both(one, three) == ("", "2020")

@@ -15,6 +15,7 @@ from pipeline.errors import IndexDamagedError
 from pipeline.index_report import IndexReport
 from pipeline.indexing import IndexStatus, index_status, update_index
 from pipeline.ingest.holdings import FileStatus, holdings
+from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.settings import Settings, load_settings
 from pipeline.stores import json_store
 
@@ -136,8 +137,8 @@ def test_the_report_of_status_is_made_once_an_index(settings: Settings) -> None:
     update_index(settings, SOURCE)
     index = json_store.load(settings.embeddings)
     report = IndexReport()
-    first = report.of(index)
-    assert report.of(index) is first
+    first = report.of(IndexSnapshot(index))
+    assert report.of(IndexSnapshot(index)) is first
     assert (first["found"], first["files"], first["chunks"]) == (5, 3, 5)
     by_file = first["by_file"]
     assert isinstance(by_file, list)
@@ -146,4 +147,4 @@ def test_the_report_of_status_is_made_once_an_index(settings: Settings) -> None:
         "file": "b.txt", "state": "indexed", "chunks": 1, "encoding": "cp1251", "reason": None,
     }  # fmt: skip
     assert by_file[4]["reason"] == "unsupported: .png"
-    assert report.of(replace(index)) is not first
+    assert report.of(IndexSnapshot(replace(index))) is not first

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline import service as service_module
+from pipeline import writer as writer_module
 from pipeline.embedders.hash import HashEmbedder
 from pipeline.generators.scripted import ScriptedGenerator
 from pipeline.generators.worker import GeneratorWorker
@@ -25,7 +25,7 @@ def events(tmp_path, monkeypatch):
 
     def ask(says, *, second_look=True, doubtful=True, use_rag=True):
         """The model's answer, by whether it is asked for a yes or no; and how often it was asked at all."""
-        monkeypatch.setattr(service_module, "is_doubtful", lambda evidence: doubtful)
+        monkeypatch.setattr(writer_module, "is_doubtful", lambda evidence: doubtful)
         generator = ScriptedGenerator(lambda messages: says if "Yes or No" in messages[-1].content else GOOD)
         worker = Lazy(lambda: GeneratorWorker(lambda: generator, 8))
         settings = Settings(search=SearchSettings(second_look=second_look))
