@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-__all__ = ["Cues", "cues_of"]
+from pipeline.text.stems import keyword_terms
+
+__all__ = ["Cues", "cues_of", "light_terms", "without_cues"]
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -94,6 +96,28 @@ _COUNTED = re.compile(
 )
 
 
+_FIGURES = (_COUNT, _SUM, _AVERAGE, _SHARE, _COUNTED)
+_ALL = (*_FIGURES, _MOST, _LEAST, _GROUP, _COMPARE, _LIST, *_PARTS.values())
+
+_LIGHT = """
+есть был была было были будет стало стал делать сделать сделали сделал выполнить выполнил иметь имеет имеют
+лежит лежать стоит стоят находится находятся получить получили оформить продать продали купить купили вышло
+вышла вышли написал написали написано набрали набрал наш нас наша наши весь все всех данные база таблица
+штука штук штуки шт рубль рублей руб тысяча тысяч тыс миллион миллионов млн
+год года году лет месяц день дня дней
+неделя квартал последний прошлый этот текущий один одна два три пять десять раз раза среди сейчас сегодня
+каждый общий человек людей первый
+made make sold bought have many much number total database table year month day week quarter last this past
+thousand million rubles people times piece pieces among now today currently
+"""
+
+
+@cache
+def light_terms() -> frozenset[str]:
+    """Words that questions over data are made with, whatever the data."""
+    return frozenset(keyword_terms(_LIGHT))
+
+
 @dataclass(frozen=True, slots=True)
 class Cues:
     """What the wording of a question asks for.
@@ -123,6 +147,13 @@ class Cues:
     def computes(self) -> bool:
         """A number or an order of rows is wanted."""
         return self.count or self.total or self.average or self.share or self.most or self.compare
+
+
+def without_cues(question: str) -> str:
+    """The question without the words that cues are told by."""
+    for pattern in _ALL:
+        question = pattern.sub(" ", question)
+    return question
 
 
 @lru_cache(maxsize=2_000)

@@ -69,6 +69,11 @@ class Words:
             found[value.said] = (*found.get(value.said, ()), value)
         return found
 
+    def all_said(self) -> tuple[str, ...]:
+        """The words of the question that stand for something, longest first."""
+        found = {one.said for one in (*self.values, *self.periods, *self.amounts)}
+        return tuple(sorted(found, key=lambda said: (-len(said), said)))
+
     def said(self) -> str:
         """All of it in few words, for the list of steps."""
         parts = [f"{value.said} = {value.table}.{value.column}: {value.value}" for value in self.values]

@@ -33,19 +33,16 @@ class Signals:
 
     Attributes:
         cues: What its wording asks for.
-        named: Tables or columns that it names by their words.
-        conditions: Conditions on rows that it states: values, periods, amounts.
-        text_conditions: Those of them that hold for a table of long texts.
+        unexplained: Words that neither its wording nor the schema nor stored values account for: what it asks
+            can hardly be computed then.
+        firm: Conditions on a table of long texts that are plainly meant as such.
         texts: Some table of the database holds long texts.
-        about_texts: It names such a table.
     """
 
     cues: Cues
-    named: int
-    conditions: int
-    text_conditions: int
+    unexplained: int
+    firm: int
     texts: bool
-    about_texts: bool
 
 
 def chances(signals: Signals, votes: Mapping[Route, float] | None = None) -> dict[Route, float]:
@@ -102,18 +99,16 @@ def model_chances(found: Mapping[Route, float], scores: Sequence[float]) -> dict
 
 
 def _points(signals: Signals) -> dict[Route, float]:
-    cues = signals.cues
-    points: dict[Route, float] = {"sql": 0.0, "search": 0.0, "hybrid": 0.0}
-    points["sql"] += 2.5 * cues.computes + 1.0 * (cues.group or bool(cues.parts)) + 1.0 * cues.listing
-    points["sql"] += 0.5 * min(signals.named, 2) - 1.5 * (cues.meaning and not cues.count)
-    points["search"] += 1.5 * cues.meaning + (1.5 if not signals.conditions else -0.5) - 0.3 * signals.named
-    if signals.texts:
-        stated = bool(signals.text_conditions)
-        points["hybrid"] += (
-            2.0 * stated + 0.8 * (stated and cues.meaning) + 0.5 * (stated and signals.about_texts)
-        )
-        points["hybrid"] -= 1.5 * (not signals.conditions) + 0.8 * cues.count
-    return points
+    cues, open_words = signals.cues, min(max(0, signals.unexplained - 1), 4)
+    computed = cues.count or cues.total or cues.average or cues.share or cues.group or bool(cues.parts)
+    means = 1.0 * open_words + 1.0 * cues.meaning
+    firm = signals.firm > 0
+    return {
+        "sql": 3.0 * computed + 1.5 * cues.most + 1.0 * cues.compare + 1.0 * cues.listing
+        + 1.5 * (signals.unexplained == 0) - 1.2 * open_words,
+        "search": means - 2.0 * firm,
+        "hybrid": means + (1.0 if firm else -3.0) - 1.0 * (firm and cues.count),
+    }  # fmt: skip
 
 
 def _softmax(logits: Mapping[Route, float]) -> dict[Route, float]:

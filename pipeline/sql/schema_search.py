@@ -20,7 +20,10 @@ from pipeline.sql.table_vectors import TableVectors
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 
-__all__ = ["SchemaSearch", "Scores", "chroma", "dense", "hybrid", "keyword", "nothing"]
+__all__ = ["SchemaSearch", "Scores", "chroma", "dense", "hybrid", "keyword", "known_as", "nothing"]
+
+MEANING = 0.5
+"""What nearness in meaning counts for, beside words."""
 
 MIN_STEM = 4
 """Letters that words have in common at least, if they are to be forms of one."""
@@ -44,6 +47,14 @@ class SchemaSearch:
     named: Collection[str] = ()
     vectors: dict[str, TableVectors] = field(default_factory=dict)
 
+    def nearness(self, question: str) -> float:
+        """Cosine of the question with the table that is nearest in meaning; 0 without an embedder."""
+        if self.embedder is None:
+            return 0.0
+        if "faiss" not in self.vectors:
+            self.vectors["faiss"] = TableVectors(self.catalog, self.embedder, "faiss")
+        return self.vectors["faiss"].nearest(question)[1][0]
+
 
 def nothing(search: SchemaSearch, question: str) -> Scores:
     """No scores: the whole schema is shown."""
@@ -55,7 +66,7 @@ def keyword(search: SchemaSearch, question: str) -> dict[str, float]:
     fields = {table.name: _words_of(table) for table in search.catalog.tables.values()}
     having = Counter(term for weights in fields.values() for term in weights)
     said = [term for term in dict.fromkeys(keyword_terms(question)) if term not in function_terms()]
-    words = dict.fromkeys(known for term in said for known in _known_as(term, having))
+    words = dict.fromkeys(known for term in said for known in known_as(term, having))
     count = len(fields)
     scores = dict.fromkeys(fields, 0.0)
     for name, weights in fields.items():
@@ -77,12 +88,12 @@ def chroma(search: SchemaSearch, question: str) -> dict[str, float]:
 
 
 def hybrid(search: SchemaSearch, question: str) -> dict[str, float]:
-    """Words and meaning, each as a share of its best table; words weigh more."""
+    """Words and meaning, each as a share of its best table; the better of both counts, words more."""
     by_word, by_meaning = keyword(search, question), dense(search, question)
     best_word = max(by_word.values(), default=0.0) or 1.0
     best_meaning = max(by_meaning.values(), default=0.0) or 1.0
     return {
-        name: by_word.get(name, 0.0) / best_word + 0.5 * by_meaning.get(name, 0.0) / best_meaning
+        name: max(by_word.get(name, 0.0) / best_word, MEANING * by_meaning.get(name, 0.0) / best_meaning)
         for name in search.catalog.tables
     }
 
@@ -107,7 +118,7 @@ def _above_the_rest(names: Sequence[str], cosines: Sequence[float]) -> dict[str,
     }
 
 
-def _known_as(term: str, vocabulary: Collection[str]) -> list[str]:
+def known_as(term: str, vocabulary: Collection[str]) -> list[str]:
     """A term as the schema has it: itself, or what begins alike («отгрузок», «отгрузки»)."""
     if term in vocabulary:
         return [term]

@@ -129,6 +129,7 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
             ),
         },
         score=dense,
+        share=0.3,
     ),
     SchemaStrategy(
         name="chroma",
@@ -149,6 +150,7 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
             ),
         },
         score=chroma,
+        share=0.3,
     ),
     SchemaStrategy(
         name="hybrid",

@@ -7,7 +7,6 @@ happened stands in the reply.
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -90,12 +89,23 @@ class Tables:
             return _noted(plain(request), reason)
         return self._costed(turn, self._walked(turn, plain))
 
+    def route_of(self, request: AskRequest, cancelled: Callable[[], bool] = lambda: False) -> Turn:
+        """The turn of a request up to its route, nothing run: for whoever measures that.
+
+        Raises:
+            OtvetError: The database cannot be read.
+        """
+        turn = self._begun(request, cancelled)
+        for _ in choose_route(turn, self._tools):
+            pass
+        return turn
+
     def _begun(self, request: AskRequest, cancelled: Callable[[], bool]) -> Turn:
         query = understand(request)
         database, catalog = choose_database(query.text, self._tools, request.database)
         model = self._model(request, cancelled)
         turn = Turn(request, query, detect_language(query.text), cancelled, model, database, catalog)
-        turn.words = words_of(turn.question, catalog, _today())
+        turn.words = words_of(turn.question, catalog, self._tools.today())
         turn.log.add("words", turn.words.said())
         return turn
 
@@ -168,7 +178,3 @@ def _noted(events: Iterator[Event], note: str) -> Iterator[Event]:
 
 def _with_note(reply: Reply, note: str) -> Reply:
     return replace(reply, notes=(*reply.notes, note))
-
-
-def _today() -> dt.date:
-    return dt.datetime.now().astimezone().date()

@@ -79,8 +79,7 @@ class _Attempts:
         if self._draft is None or self._repaired:
             return None
         self._repaired = True
-        reason = str(error.values.get("reason", error))
-        yield from self._write(repair_of(self._draft, self.statement, reason), "repair")
+        yield from self._write(repair_of(self._draft, self.statement, error.message("en")), "repair")
         try:
             return self._turn.database.check(self.statement)
         except StatementRefusedError as again:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Generator
 
 from pipeline.errors import OtvetError
 from pipeline.sql.catalog import Catalog, Table
-from pipeline.sql.cues import cues_of
+from pipeline.sql.cues import cues_of, light_terms, without_cues
 from pipeline.sql.database import Database
-from pipeline.sql.known import known_over
+from pipeline.sql.known import Value, Words
 from pipeline.sql.names import column_terms, table_terms
 from pipeline.sql.route import (
     DOUBTFUL,
@@ -20,7 +19,7 @@ from pipeline.sql.route import (
     route_messages,
 )
 from pipeline.sql.route_examples import ANSWERING
-from pipeline.sql.schema_search import keyword
+from pipeline.sql.schema_search import known_as
 from pipeline.sql.understood import words_of
 from pipeline.tables.rows import text_tables
 from pipeline.tables.tools import Tools
@@ -50,10 +49,8 @@ def choose_database(question: str, tools: Tools, name: str = "") -> tuple[Databa
             catalog = base.catalog()
         except OtvetError as error:
             failure = error
-            continue
-        scores = keyword(tools.schema(catalog), question)
-        named = len(words_of(question, catalog, dt.date.today()).sure_tables)
-        found.append((-max(scores.values(), default=0.0) - 3.0 * named, base.name))
+        else:
+            found.append((-_concern(question, catalog, tools), base.name))
     if not found:
         assert failure is not None  # noqa: S101 - there are databases, and each gave one or the other
         raise failure
@@ -61,32 +58,82 @@ def choose_database(question: str, tools: Tools, name: str = "") -> tuple[Databa
     return best, best.catalog()
 
 
+def _concern(question: str, catalog: Catalog, tools: Tools) -> float:
+    """How much a question has to do with a database: words it accounts for, then nearness in meaning."""
+    words = words_of(question, catalog, tools.today())
+    sure = [values for values in words.by_words().values() if any(value.sure for value in values)]
+    said = frozenset(keyword_terms(question)) - function_terms()
+    tables = sum(len(said & table_terms(table)) for table in catalog.tables.values())
+    near = tools.schema(catalog).nearness(question)
+    return len(sure) + 1.5 * min(tables, 2) - 0.5 * len(unexplained(question, catalog, words)) + 10.0 * near
+
+
 def signals_of(turn: Turn) -> Signals:
     """What decides about the route."""
-    catalog, words = turn.catalog, turn.words
-    said = frozenset(keyword_terms(turn.question)) - function_terms()
-    texts = text_tables(catalog)
-    conditions = len(words.by_words()) + len(words.periods) + len(words.amounts)
+    texts = text_tables(turn.catalog)
     return Signals(
         cues=cues_of(turn.question),
-        named=sum(bool(said & _terms(table)) for table in catalog.tables.values()),
-        conditions=conditions,
-        text_conditions=max((_conditions_on(turn, table) for table in texts), default=0),
+        unexplained=len(unexplained(turn.question, turn.catalog, turn.words)),
+        firm=max((_firm_conditions(turn, table) for table in texts), default=0),
         texts=bool(texts),
-        about_texts=any(said & table_terms(table) for table in texts),
     )
+
+
+def unexplained(question: str, catalog: Catalog, words: Words) -> list[str]:
+    """Terms of a question that wording, schema and stored values leave over."""
+    rest = question
+    for said in words.all_said():
+        rest = rest.replace(said, " ")
+    known = frozenset(term for table in catalog.tables.values() for term in _terms(table))
+    light = function_terms() | light_terms()
+    left = [term for term in dict.fromkeys(keyword_terms(without_cues(rest))) if term not in light]
+    return [term for term in left if not term.isdigit() and not known_as(term, known)]
 
 
 def _terms(table: Table) -> frozenset[str]:
     return table_terms(table).union(*(column_terms(column) for column in table.columns))
 
 
-def _conditions_on(turn: Turn, table: Table) -> int:
+def _firm_conditions(turn: Turn, table: Table) -> int:
+    """Conditions on a table's rows that are plainly meant as such.
+
+    Those are periods and amounts; names, which are written with a capital or in quotes; values whose column
+    is named too («рубрика Наука»); and several values together. One common word that happens to be a category
+    is a topic: the search is limited to it, but nothing has to be selected first.
+    """
     near = [table, *(turn.catalog.tables[key.table] for key in table.foreign)]
-    known = known_over(turn.words, near, turn.question, turn.catalog.dialect)
-    return len(known.conditions) + (
-        len(known.numbers) if any(c.kind == "number" for c in table.columns) else 0
+    names = {one.name for one in near}
+    kinds = {column.kind for column in table.columns}
+    said = frozenset(keyword_terms(turn.question))
+    values = [
+        choices
+        for choices in turn.words.by_words().values()
+        if any(value.table in names and value.sure for value in choices)
+    ]
+    firm = sum(
+        _is_name(choices[0].said, turn.question)
+        or any(said & _column_words(turn.catalog, value) for value in choices if value.table in names)
+        for choices in values
     )
+    firm += len(turn.words.periods) if "date" in kinds else 0
+    measured = any(said & column_terms(column) for column in table.columns if column.kind == "number")
+    firm += (
+        sum(bool(amount.operator) or measured for amount in turn.words.amounts) if "number" in kinds else 0
+    )
+    return firm if firm or len(values) < 2 else len(values)
+
+
+def _is_name(said: str, question: str) -> bool:
+    place = question.find(said)
+    before = question[:place].rstrip()
+    quoted = before.endswith(("«", '"', "“", "„"))
+    return quoted or (bool(before) and before[-1] not in ".!?:…" and said[:1].isupper())
+
+
+def _column_words(catalog: Catalog, value: Value) -> frozenset[str]:
+    table = catalog.tables[value.table]
+    column = table.column(value.column)
+    return (column_terms(column) if column else frozenset()) - table_terms(table)
 
 
 def choose_route(turn: Turn, tools: Tools) -> Generator[Event, None, None]:

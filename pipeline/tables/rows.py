@@ -63,24 +63,24 @@ def rows_query(catalog: Catalog, table: Table, known: Known, question: str) -> R
 
 def _compared(table: Table, operator: str, number: str, question: str) -> str:
     """A number compared with the column that the question names, or the only one there is."""
-    column = _measure(table, question)
+    column = _measure(table, question, named=not operator)
     return f"{column_name(table.name, column.name)} {operator or '='} {number}" if column else ""
 
 
 def _order(table: Table, question: str) -> str:
     """The order that a superlative asks for, and how many rows of it."""
     cues = cues_of(question)
-    column = _measure(table, question, named=True) if cues.most else None
+    column = _measure(table, question, named=True, dates=True) if cues.most else None
     if column is None:
         return ""
     direction = "ASC" if cues.least else "DESC"
     return f" ORDER BY {column_name(table.name, column.name)} {direction} LIMIT {max(cues.limit, 1)}"
 
 
-def _measure(table: Table, question: str, *, named: bool = False) -> Column | None:
-    """The column of numbers (or dates, for superlatives) whose words the question says."""
+def _measure(table: Table, question: str, *, named: bool = False, dates: bool = False) -> Column | None:
+    """The column of numbers whose words the question says; unless it must be ``named``, the only one."""
     said = frozenset(keyword_terms(question)) - function_terms() - table_terms(table)
-    kinds = ("number", "date") if named else ("number",)
+    kinds = ("number", "date") if dates else ("number",)
     columns = [column for column in table.columns if column.kind in kinds]
     best = max(columns, key=lambda column: len(said & column_terms(column)), default=None)
     if best is not None and said & column_terms(best):

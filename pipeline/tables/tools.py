@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -50,6 +51,7 @@ class Tools:
     settings: SqlSettings
     home: Path
     costs: Costs
+    today: Callable[[], dt.date] = lambda: dt.datetime.now().astimezone().date()
     pending: Kept[Pending] = field(default_factory=Kept)
     results: Kept[TableView] = field(default_factory=lambda: Kept(most=MOST_RESULTS))
     _schemas: dict[str, SchemaSearch] = field(default_factory=dict)
