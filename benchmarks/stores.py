@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,7 +40,7 @@ from pipeline.retrieval.keyword import weighted_terms
 from pipeline.settings import load_settings
 from pipeline.snapshot import Asked, Snapshot, Store
 from pipeline.stores import json_store
-from pipeline.stores.token_store import GatheredTokens, starts_of
+from pipeline.stores.token_store import GatheredTokens, quantise, starts_of
 from pipeline.types import Filter, SearchMode
 
 _HERE = Path(__file__).resolve().parent
@@ -67,10 +68,14 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help=f"write {RECORDED.name}")
     parser.add_argument("--postgres", default="", help="URL of a server with pgvector")
     parser.add_argument("--set", default="", help="settings, as store.hnsw_links=24,store.hnsw_search=64")
+    parser.add_argument("--tokens", action="store_true", help="only: token vectors as bytes and as numbers")
     parser.add_argument("--act", choices=("base", "fill", "search"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.act:
         _ACTS[options.act](options)
+        return
+    if options.tokens:
+        tokens_in_json()
         return
     results = options.work / f"{options.chunks}{_suffix(options.set)}.json"
     results.parent.mkdir(parents=True, exist_ok=True)
@@ -179,6 +184,42 @@ def search(options: argparse.Namespace) -> None:
     found["mapped_mb"] = memory["mapped_mb"]
     store.close()
     print(json.dumps(found))
+
+
+def tokens_in_json() -> None:
+    """Print what the token vectors of 20 passages take in a reply: bytes in base64, or a multivector."""
+    import orjson
+
+    rng = np.random.default_rng(9)
+    passages = [rng.standard_normal((180, SPEC.dimension), dtype=np.float32) for _ in range(20)]
+    passages = [passage / np.linalg.norm(passage, axis=1, keepdims=True) for passage in passages]
+    quantised = [quantise(passage) for passage in passages]
+
+    def as_bytes() -> bytes:
+        return orjson.dumps([b64encode(values.tobytes()).decode() for values in quantised])
+
+    def from_bytes(data: bytes) -> None:
+        for text in orjson.loads(data):
+            np.frombuffer(b64decode(text), np.int8).reshape(-1, SPEC.dimension)
+
+    def as_numbers() -> bytes:
+        return orjson.dumps(passages, option=orjson.OPT_SERIALIZE_NUMPY)
+
+    def from_numbers(data: bytes) -> None:
+        for rows in orjson.loads(data):
+            np.array(rows, dtype=np.float32)
+
+    for name, write, read in (
+        ("bytes in base64", as_bytes, from_bytes),
+        ("a multivector", as_numbers, from_numbers),
+    ):
+        data = write()
+        times = []
+        for _ in range(20):
+            started = time.perf_counter()
+            read(data)
+            times.append(time.perf_counter() - started)
+        print(f"{name:16} {len(data) / 1e6:6.1f} MB, read in {percentile(times, 0.5) * 1000:6.1f} ms")
 
 
 def _asking(

@@ -12,7 +12,7 @@ from pipeline.index import Postings
 from pipeline.text.stems import keyword_terms
 from pipeline.types import Chunk
 
-__all__ = ["TERMS_VERSION", "build_postings", "chunk_postings", "renewed_postings"]
+__all__ = ["TERMS_VERSION", "build_postings", "chunk_postings", "counted_postings", "renewed_postings"]
 
 TERMS_VERSION = 1
 """To be raised when `keyword_terms` gives other terms for a text, so that all texts are counted again."""
@@ -27,14 +27,18 @@ def build_postings(texts: Sequence[Sequence[str]]) -> Postings:
     Returns:
         Postings whose terms are numbered in alphabetical order.
     """
-    counters = [Counter(terms) for terms in texts]
+    return counted_postings([Counter(terms) for terms in texts])
+
+
+def counted_postings(counters: Sequence[Mapping[str, int]]) -> Postings:
+    """As `build_postings`, of texts whose terms have been counted."""
     vocabulary = sorted(set().union(*counters))
     terms = {term: number for number, term in enumerate(vocabulary)}
     size = sum(len(counter) for counter in counters)
     numbers = np.fromiter((terms[term] for counter in counters for term in counter), np.int64, size)
     rows = np.repeat(np.arange(len(counters), dtype=np.int32), [len(counter) for counter in counters])
     counts = np.fromiter((n for counter in counters for n in counter.values()), np.int32, size)
-    lengths = np.array([len(text) for text in texts], dtype=np.int32)
+    lengths = np.array([sum(counter.values()) for counter in counters], dtype=np.int32)
     return _sorted_postings(terms, numbers, rows, counts, lengths)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from pipeline.snapshot import Asked, Fusion, Pool
 from pipeline.stores.qdrant.layout import TEXT, TOPIC_TEXT
 from pipeline.stores.qdrant.points import chunk_in
 from pipeline.text.bm25 import bm25
-from pipeline.text.postings import chunk_postings
+from pipeline.text.postings import counted_postings
 from pipeline.types import Chunk, FloatMatrix, SearchMode
 
 __all__ = ["Chosen", "Found", "choose", "excerpt_rows"]
@@ -29,6 +29,7 @@ class Found:
         vector: float32, shape (dimension,): of topic + text.
         text_vector: float32, same shape: of the text alone.
         token_count: How many token vectors it has.
+        terms: Its terms, each with how often it occurs.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Found:
     vector: FloatMatrix
     text_vector: FloatMatrix
     token_count: int
+    terms: Mapping[str, int]
 
     @classmethod
     def of(cls, point: Any, document_id: str) -> Found:  # noqa: ANN401 - the client's
@@ -46,6 +48,7 @@ class Found:
             vector=np.array(point.vector[TOPIC_TEXT], dtype=np.float32),
             text_vector=np.array(point.vector[TEXT], dtype=np.float32),
             token_count=point.payload["token_count"],
+            terms=dict(zip(point.payload["terms"], point.payload["counts"], strict=True)),
         )
 
 
@@ -82,7 +85,7 @@ def choose(
     order = ChunkOrder.of(chunks)
     matrix = np.stack([one.vector for one in found]) if found else np.zeros((0, 1), dtype=np.float32)
     near = (matrix @ asked.vector if found else np.zeros(0)).astype(np.float32)
-    words = bm25(chunk_postings(chunks), asked.terms, mean=mean)
+    words = bm25(counted_postings([one.terms for one in found]), asked.terms, mean=mean)
     chosen: list[int] = []
     for scores, takes_part, above in (
         (near, mode != "keyword", -np.inf),

@@ -7,6 +7,7 @@ A server is asked again where it was only busy or not there yet.
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import sqlite3
@@ -201,6 +202,7 @@ class _Shared(Connection):
                 self._users.remove(self)
                 if not self._users:
                     super().close()
+                    atexit.unregister(self._client.close)
                     _folders.open.pop(self._folder, None)
 
 
@@ -224,6 +226,7 @@ def connect_local(folder: Path) -> Connection:
                 ) from error
             except (OSError, ValueError, KeyError) as error:
                 raise StoreUnreachableError(store="qdrant", address=str(folder), reason=str(error)) from error
+            atexit.register(client.close)  # the library does it too late, when it cannot any more
             _folders.open[folder] = (client, threading.RLock(), Settled(), [])
         return _Shared(folder, *_folders.open[folder])
 

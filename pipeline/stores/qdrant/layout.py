@@ -5,7 +5,7 @@ one, and who is writing. ``NAME-KIND`` (KIND: embedder and layout, in short) hol
 of three kinds:
 
 - ``chunk``: two named vectors (`TOPIC_TEXT` is searched, `TEXT` only read), the sparse vector `WORDS`, and
-  in the payload the chunk, what a filter asks for, and the token vectors;
+  in the payload the chunk, its terms, what a filter asks for, and the token vectors;
 - ``document``: the whole document, packed;
 - ``blob``: what belongs to a version as a whole: manifest, term statistics, files, order of the points.
 

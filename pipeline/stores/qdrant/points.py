@@ -20,6 +20,7 @@ from pipeline.stores.qdrant.layout import LIVE, TEXT, TOPIC_TEXT, WORDS, content
 from pipeline.stores.qdrant.owners import owners_record
 from pipeline.stores.qdrant.terms import WordVectors, holdings_of
 from pipeline.stores.qdrant.token_bytes import TokenPlace, quantised_of
+from pipeline.text.postings import TERMS_VERSION
 from pipeline.types import Chunk, Document
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Share:
     @cached_property
     def chunk_contents(self) -> list[bytes]:
         """What tells each chunk's point from all others; not its tokens, which its vector stands for."""
-        made_with = f"{self.index.manifest.embedder_id} {self.mean!r}".encode()
+        made_with = f"{self.index.manifest.embedder_id} {self.mean!r} {TERMS_VERSION}".encode()
         return [
             content_of(
                 made_with,
@@ -96,7 +97,7 @@ class Share:
         tokens = {one: quantised_of(self.index.tokens, row) for one, row in zip(ids, rows, strict=True)}
         kept = place.keep(tokens)
         for one, row in zip(ids, rows, strict=True):
-            counted = {"token_count": len(tokens[one][0])}
+            counted = {"token_count": len(tokens[one][0]), **self._words.counts(row)}
             yield models.PointStruct(
                 id=one,
                 vector={

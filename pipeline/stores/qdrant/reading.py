@@ -21,10 +21,10 @@ from pipeline.stores.qdrant.heads import Head
 from pipeline.stores.qdrant.layout import TEXT, TOPIC_TEXT, unpacked_ids
 from pipeline.stores.qdrant.owners import Owners, owner_in
 from pipeline.stores.qdrant.points import document_in
-from pipeline.stores.qdrant.snapshot import Version, tokens_of
+from pipeline.stores.qdrant.snapshot import FIELDS, Version, tokens_of
 from pipeline.stores.qdrant.terms import BaseStatistics
 from pipeline.stores.qdrant.token_bytes import TokenPlace
-from pipeline.text.postings import chunk_postings
+from pipeline.text.postings import counted_postings
 from pipeline.types import Document
 
 __all__ = ["read_index", "read_version"]
@@ -81,7 +81,7 @@ def read_index(connection: Connection, place: TokenPlace, version: Version) -> I
         vectors=np.stack([one.vector for one in rows]) if rows else empty,
         text_vectors=np.stack([one.text_vector for one in rows]) if rows else empty,
         tokens=tokens_of(place, version.collection, [(one.id, one.token_count) for one in rows], dimension),
-        postings=chunk_postings(chunks),
+        postings=counted_postings([one.terms for one in rows]),
         calibration=version.calibration,
     )
 
@@ -94,7 +94,7 @@ def _points(connection: Connection, collection: str, ids: Sequence[str], *, vect
             "retrieve",
             collection_name=collection,
             ids=list(ids[begin : begin + _PAGE]),
-            with_payload=["chunk", "token_count"] if vectors else ["packed"],
+            with_payload=FIELDS if vectors else ["packed"],
             with_vectors=[TOPIC_TEXT, TEXT] if vectors else False,
         )
         points.update((str(point.id), point) for point in page)

@@ -28,20 +28,21 @@ from pipeline.stores.qdrant.terms import BaseStatistics, question_vector
 from pipeline.stores.qdrant.token_bytes import TokenPlace
 from pipeline.stores.qdrant.versions import in_versions
 from pipeline.stores.token_store import GatheredTokens, QuantisedText, starts_of
-from pipeline.text.postings import chunk_postings
+from pipeline.text.postings import counted_postings
 from pipeline.types import Chunk, Document, Filter, SearchMode
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
-__all__ = ["LazyDocuments", "QdrantSnapshot", "Version", "tokens_of"]
+__all__ = ["FIELDS", "LazyDocuments", "QdrantSnapshot", "Version", "tokens_of"]
 
 _LOOK_AHEAD = 2
 _WIDER = 4
 _TOKEN_BATCH = 24  # late interaction looks at 20 passages, unless told otherwise
 _FILES = 64
 _PAGE = 512
-_FIELDS = ["chunk", "token_count"]
+FIELDS = ["chunk", "token_count", "terms", "counts"]
+"""Payload that `Found` is made of."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class QdrantSnapshot:
             answer = self.connection.call(
                 "query_points",
                 collection_name=self.version.collection,
-                with_payload=_FIELDS,
+                with_payload=FIELDS,
                 with_vectors=[TOPIC_TEXT, TEXT],
                 **query,
             )
@@ -253,7 +254,7 @@ class QdrantSnapshot:
             "retrieve",
             collection_name=self.version.collection,
             ids=list(ids),
-            with_payload=_FIELDS,
+            with_payload=FIELDS,
             with_vectors=[TOPIC_TEXT, TEXT],
         )
         found = {point.id: self._made(point) for point in points}
@@ -274,7 +275,7 @@ class QdrantSnapshot:
                 [(one.id, one.token_count) for one in found],
                 dimension,
             ),
-            postings=chunk_postings(chunks),
+            postings=counted_postings([one.terms for one in found]),
             calibration=self.version.calibration,
         )
 

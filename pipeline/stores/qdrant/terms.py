@@ -11,7 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,24 +45,37 @@ class WordVectors:
     def __init__(self, postings: Postings, mean: float) -> None:
         size = len(postings.lengths)
         order = np.argsort(postings.rows, kind="stable")
-        numbers = np.zeros(len(postings.terms), dtype=np.uint32)
+        self._terms = [""] * len(postings.terms)
         for term, place in postings.terms.items():
-            numbers[place] = _number(term)
+            self._terms[place] = term
+        numbers = np.array([_number(term) for term in self._terms], dtype=np.uint32)
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(postings.rows, minlength=size))])
-        self._numbers = np.repeat(numbers, np.diff(postings.starts))[order]
+        places = np.arange(len(numbers), dtype=np.int32)
+        self._places = np.repeat(places, np.diff(postings.starts))[order]
+        self._numbers = numbers
+        self._counts = postings.counts[order]
         norms = length_norms(postings.lengths, mean)
-        self._values = saturated(postings.counts[order], norms[postings.rows[order]])
+        self._values = saturated(self._counts, norms[postings.rows[order]])
 
     def of(self, row: int) -> models.SparseVector:
         """The sparse vector of a chunk."""
         from qdrant_client import models
 
-        span = slice(int(self._starts[row]), int(self._starts[row + 1]))
+        span = self._span(row)
         # Terms of one number, one pair in four billion, count together.
-        indices, places = np.unique(self._numbers[span], return_inverse=True)
+        indices, places = np.unique(self._numbers[self._places[span]], return_inverse=True)
         values = np.zeros(len(indices), dtype=np.float32)
         np.add.at(values, places, self._values[span])
         return models.SparseVector(indices=indices.tolist(), values=values.tolist())
+
+    def counts(self, row: int) -> dict[str, list[Any]]:
+        """The terms of a chunk and how often each occurs, as payload."""
+        span = self._span(row)
+        terms = [self._terms[place] for place in self._places[span].tolist()]
+        return {"terms": terms, "counts": self._counts[span].tolist()}
+
+    def _span(self, row: int) -> slice:
+        return slice(int(self._starts[row]), int(self._starts[row + 1]))
 
 
 def question_vector(terms: Iterable[QuestionTerm]) -> models.SparseVector | None:
