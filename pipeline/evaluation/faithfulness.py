@@ -1,61 +1,64 @@
 """Whether a sentence of an answer says what its cited passage says, without a second language model.
 
-Late interaction over the embedder's token vectors tells how well every word of the sentence is met by the
-best two neighbouring sentences of the passage; stems tell which of its words stand there; figures, dates,
-codes and names must stand in the passage (`pipeline.answer.fact_source`), and a «не» on one side only speaks
-against it. A logistic model puts these together; it is fitted to sentences labelled by hand, and
+The sentence is held against every sentence of the passage. Late interaction over the embedder's token vectors
+tells how well its words are met there, the worst of them above all; stems tell which of them stand there;
+figures, dates, codes and names must (`pipeline.answer.fact_source`), with the same bound; a «не» on one side
+only speaks against it. A logistic model puts these together. It is fitted to sentences labelled by hand, and
 ``benchmarks/faithfulness.py`` says how far it agrees with them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.answer.fact_source import FactSource
 from pipeline.answer.facts import find_facts
 from pipeline.answer.markers import split_statements
-from pipeline.answer.support import CitedSource, content_terms, negates
+from pipeline.answer.support import content_terms, negates
 from pipeline.answer.units import split_units
+from pipeline.answer.values import Value, values_of
 from pipeline.messages import text as message
 from pipeline.ports import Embedder
 from pipeline.rerankers.late_interaction import similarity_matrix
 from pipeline.retrieval.question import encode_question
 from pipeline.text.embedded import embedded_with_map
 from pipeline.text.language import detect_language
-from pipeline.types import Chunk, FloatMatrix, Hit, TokenVectors
+from pipeline.types import Chunk, FloatMatrix, TokenVectors
 
 __all__ = ["SIGNS", "Faithfulness", "Sentence", "Signs", "chance", "claims_of"]
 
-SIGNS = ("late", "weakest", "words", "strange", "opposed", "abroad")
+SIGNS = ("late", "weakest", "words", "strange", "opposed", "bound")
 """What each number of `Signs.row` is, in order."""
 
-WEIGHTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-INTERCEPT = 0.0
+WEIGHTS = (8.526, 4.577, 3.289, -1.786, -0.762, -3.031)
+INTERCEPT = -12.84
+"""Made by ``benchmarks/faithfulness.py --fit``."""
 THRESHOLD = 0.5
-"""Fitted by ``benchmarks/faithfulness.py --fit``."""
+"""Above it a sentence counts as supported."""
 
 Reason = Literal["", "unlike", "fact", "negation", "no_source"]
 
-_WINDOW = 2
 _WEAK_SHARE = 0.25
+_MOST_STRANGE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What speaks for and against a sentence.
+    """What speaks for and against a sentence, held against one sentence of a passage and its title.
 
     Attributes:
-        late: Mean over its tokens of the best cosine with the passage, -1..1.
+        late: Mean over its tokens of the best cosine, -1..1.
         weakest: The same over the quarter of its content tokens that are met worst.
-        words: Share of its content stems in the passage's sentences, 0..1.
-        strange: Its figures, dates, codes and names that no cited passage holds.
+        words: Share of its content stems that stand there, 0..1; 1 where the languages differ.
+        strange: Its figures, dates, codes and names that do not.
         opposed: True if only one of the two denies.
-        abroad: True if the passage is in another language: its words cannot be expected to recur.
+        bound: True if a figure stands there with another bound: «до 600» is not «600».
     """
 
     late: float
@@ -63,19 +66,23 @@ class Signs:
     words: float
     strange: int
     opposed: bool
-    abroad: bool
+    bound: bool
 
     def row(self) -> tuple[float, ...]:
         """As the model takes it."""
-        words = 1.0 if self.abroad else self.words
-        return (
-            self.late,
-            self.weakest,
-            words,
-            float(min(self.strange, 2)),
-            float(self.opposed),
-            float(self.abroad),
-        )
+        strange = float(min(self.strange, _MOST_STRANGE))
+        return (self.late, self.weakest, self.words, strange, float(self.opposed), float(self.bound))
+
+    @classmethod
+    def of_row(cls, row: Sequence[float]) -> Signs:
+        """What ``row`` made."""
+        late, weakest, words, strange, opposed, bound = row
+        return cls(late, weakest, words, int(strange), bool(opposed), bool(bound))
+
+    @property
+    def nearness(self) -> float:
+        """By which the sentence of a passage is chosen that a claim is held against."""
+        return self.late + 0.3 * self.words - 0.1 * self.strange
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +124,7 @@ class Faithfulness:
         for claim, numbers in claims_of(answer, tuple(chunks)):
             for n in numbers:
                 if n not in passages:
-                    passages[n] = _Passage(n, chunks[n], self._embedder)
+                    passages[n] = _Passage(chunks[n], self._embedder)
             judged.append(self._judged(claim, numbers, [passages[n] for n in numbers]))
         return judged
 
@@ -128,7 +135,7 @@ class Faithfulness:
             claim: One sentence without markers.
             chunks: At least one.
         """
-        return self._signs(claim, [_Passage(n, chunk, self._embedder) for n, chunk in enumerate(chunks, 1)])
+        return self._signs(claim, [_Passage(chunk, self._embedder) for chunk in chunks])
 
     def _judged(self, claim: str, numbers: tuple[int, ...], passages: Sequence[_Passage]) -> Sentence:
         if not passages:
@@ -136,48 +143,74 @@ class Faithfulness:
         signs = self._signs(claim, passages)
         likely = chance(signs)
         supported = likely >= THRESHOLD
-        reason: Reason = "fact" if signs.strange else "negation" if signs.opposed else "unlike"
+        reason: Reason = "fact" if signs.strange or signs.bound else "negation" if signs.opposed else "unlike"
         return Sentence(claim, numbers, likely, supported, "" if supported else reason)
 
     def _signs(self, claim: str, passages: Sequence[_Passage]) -> Signs:
         _, tokens = encode_question(claim, self._embedder)
-        stems = content_terms(claim)
-        strange = sum(
-            not any(passage.source.facts.holds(fact) for passage in passages) for fact in find_facts(claim)
-        )
-        found = [passage.met(claim, tokens, stems, strange) for passage in passages]
-        return max(found, key=chance)
+        made = _Claim(claim, tokens)
+        found = [signs for passage in passages for signs in passage.met(made)]
+        nothing = Signs(0.0, 0.0, 0.0, len(made.facts), opposed=False, bound=False)
+        return max(found, key=lambda one: one.nearness, default=nothing)
+
+
+class _Claim:
+    """A sentence of an answer, prepared to be held against many of a source."""
+
+    def __init__(self, text: str, tokens: TokenVectors) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.content = _content_rows(text, tokens)
+        self.stems = content_terms(text)
+        self.facts = find_facts(text)
+        self.values = values_of(text, self.facts)
+        self.language = detect_language(text)
 
 
 class _Passage:
     """A cited chunk, encoded once for all sentences that cite it."""
 
-    def __init__(self, n: int, chunk: Chunk, embedder: Embedder) -> None:
-        self.source = CitedSource(n, Hit(chunk, 0.0, n))
+    def __init__(self, chunk: Chunk, embedder: Embedder) -> None:
         made = embedded_with_map(chunk.topic, chunk.text)
         (tokens,) = embedder.encode([made.text], "passage", with_tokens=True).tokens or ()
         self._vectors = tokens.vectors
         self._starts = made.spans_in_chunk(tokens.spans)[:, 0]
         self._language = detect_language(chunk.text)
-        self._windows = _windows(chunk.text)
-        self._text = chunk.text
+        self._title = "\n".join(dict.fromkeys((*chunk.headings, chunk.topic)))
+        units = split_units(chunk.text)
+        self._sentences = [
+            _Sentence(unit.start, unit.end, chunk.text[unit.start : unit.end], self._title) for unit in units
+        ]
 
-    def met(self, claim: str, tokens: TokenVectors, stems: Sequence[str], strange: int) -> Signs:
-        """How well the best window of the passage meets a claim."""
-        similarity = similarity_matrix(tokens.vectors, self._vectors)
-        content = _content_rows(claim, tokens)
-        abroad = detect_language(claim) != self._language
-        best: Signs | None = None
-        for start, end in self._windows:
-            columns = ((self._starts >= start) & (self._starts < end)) | (self._starts < 0)
-            late, weakest = _met(similarity[:, columns], content)
-            said = self._text[start:end]
-            terms = frozenset(content_terms(said)) | self.source.title_terms
-            words = sum(stem in terms for stem in stems) / len(stems) if stems else 1.0
-            signs = Signs(late, weakest, words, strange, negates(claim) != negates(said), abroad)
-            if best is None or chance(signs) > chance(best):
-                best = signs
-        return best or Signs(0.0, 0.0, 0.0, strange, opposed=False, abroad=abroad)
+    def met(self, claim: _Claim) -> Iterator[Signs]:
+        """How well each sentence of the passage meets a claim."""
+        similarity = similarity_matrix(claim.tokens.vectors, self._vectors)
+        in_title = self._starts < 0
+        for sentence in self._sentences:
+            columns = ((self._starts >= sentence.start) & (self._starts < sentence.end)) | in_title
+            late, weakest = _met(similarity[:, columns], claim.content)
+            words = 1.0
+            if claim.stems and claim.language == self._language:
+                words = sum(stem in sentence.terms for stem in claim.stems) / len(claim.stems)
+            yield Signs(
+                late,
+                weakest,
+                words,
+                strange=sum(not sentence.facts.holds(fact) for fact in claim.facts),
+                opposed=negates(claim.text) != sentence.denies,
+                bound=any(_bound_differs(value, sentence.values) for value in claim.values),
+            )
+
+
+class _Sentence:
+    """One sentence of a passage; its title counts as said with it."""
+
+    def __init__(self, start: int, end: int, text: str, title: str) -> None:
+        self.start, self.end = start, end
+        self.terms = frozenset(content_terms(f"{title}\n{text}"))
+        self.facts = FactSource(f"{title}\n{text}")
+        self.values = values_of(text, find_facts(text))
+        self.denies = negates(text)
 
 
 def claims_of(answer: str, known: Sequence[int]) -> list[tuple[str, tuple[int, ...]]]:
@@ -202,11 +235,9 @@ def chance(signs: Signs) -> float:
     return float(1 / (1 + np.exp(-np.clip(total, -50, 50))))
 
 
-def _windows(text: str) -> list[tuple[int, int]]:
-    """Ranges of every sentence with its next neighbours; a claim may join what two of them say."""
-    units = split_units(text)
-    last = len(units) - 1
-    return [(unit.start, units[min(place + _WINDOW - 1, last)].end) for place, unit in enumerate(units)]
+def _bound_differs(value: Value, others: Sequence[Value]) -> bool:
+    same = [other for other in others if not value.amounts.isdisjoint(other.amounts)]
+    return bool(same) and all(value.bound != other.bound for other in same)
 
 
 _WORD = re.compile(r"\w+")
