@@ -31,13 +31,14 @@ _PARTS = re.compile(
 _UNIT = r"(?:\s*(?P<unit>%|₽|\$|€|руб[а-я]*\.?|р\.|[^\W\d_]{2,}))?"
 
 _WORDS: tuple[tuple[str, Operator], ...] = (
-    (r"не\s+(?:больше|более|выше|дороже|старше|тяжелее|дольше|превыша[а-я]+|длиннее)|максимум|самое\s+большее|at\s+most"
-     r"|no\s+more\s+than|not\s+more\s+than|up\s+to|maximum", "<="),
+    (r"не\s+(?:больше|более|выше|дороже|старше|тяжелее|дольше|превыша[а-я]+|длиннее)|максимум"
+     r"|самое\s+большее|at\s+most|no\s+more\s+than|not\s+more\s+than|up\s+to|maximum", "<="),
     (r"не\s+(?:меньше|менее|ниже|дешевле|младше|легче|короче)|минимум|как\s+минимум|хотя\s+бы|at\s+least"
      r"|no\s+less\s+than|not\s+less\s+than|minimum", ">="),
     (r"больше|более|выше|дороже|свыше|старше|тяжелее|дольше|длиннее|крупнее|превыша[а-я]+"
      r"|more|greater|over|above|higher|longer|heavier|exceed[a-z]*", ">"),
-    (r"меньше|менее|ниже|дешевле|младше|легче|короче|less|fewer|under|below|lower|cheaper|shorter|lighter", "<"),
+    (r"меньше|менее|ниже|дешевле|младше|легче|короче"
+     r"|less|fewer|under|below|lower|cheaper|shorter|lighter", "<"),
     (r"ровно|равн[а-я]+|exactly|equal(?:s|\s+to)?", "="),
 )  # fmt: skip
 _COMPARED = re.compile(

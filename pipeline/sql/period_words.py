@@ -268,16 +268,16 @@ def _relative(text: str, today: dt.date) -> Iterator[Mark]:
             yield _fixed(match, last_units(today, _unit(match["unit"]), count_of(count or "1")))
     for match in _HALF_YEAR.finditer(text):
         yield _fixed(match, last_units(today, "month", 6))
-    for match in _SO_FAR.finditer(text):
+    for match in (*_SO_FAR.finditer(text), *_TO_DATE.finditer(text)):
         yield _fixed(match, _until(unit_span(today, _unit(match["unit"]))[0], today))
-    for match in _TO_DATE.finditer(text):
-        yield _fixed(match, _until(unit_span(today, _unit(match["unit"]))[0], today))
-    for match in _NEIGHBOUR.finditer(text):
-        if match[0].split()[0].endswith(("ые", "ых", "ие", "их", "ти", "тих")):
-            continue  # «прошлые годы» are not one
-        yield _fixed(match, unit_span(today, _unit(match["unit"]), _steps(match["back"])))
-    for match in _NEIGHBOUR_EN.finditer(text):
-        yield _fixed(match, unit_span(today, _unit(match["unit"]), _STEPS_EN[match["back"]]))
+    for match in (*_NEIGHBOUR.finditer(text), *_NEIGHBOUR_EN.finditer(text)):
+        # «прошлые годы» are not one
+        if not match[0].split()[0].endswith(("ые", "ых", "ие", "их", "ти", "тих")):
+            yield _fixed(match, unit_span(today, _unit(match["unit"]), _steps(match["back"])))
+    yield from _near_days(text, today)
+
+
+def _near_days(text: str, today: dt.date) -> Iterator[Mark]:
     for match in _NEAR.finditer(text):
         yield _fixed(match, unit_span(today, "day", _NEAR_DAYS[match[1]]))
     for match in _DAYS_AGO.finditer(text):
@@ -289,7 +289,7 @@ def _until(first: dt.date, today: dt.date) -> Span:
 
 
 def _steps(back: str) -> int:
-    return _STEPS.get(back[:4], -1)
+    return _STEPS_EN.get(back, _STEPS.get(back[:4], -1))
 
 
 def _unit(word: str) -> Unit:

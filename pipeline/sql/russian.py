@@ -7,13 +7,17 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from pipeline.types import Language
 
-__all__ = ["MONTHS_OF", "counted", "date_words", "number_words", "plural"]
+__all__ = ["date_words", "month_words", "number_words", "plural"]
 
-MONTHS_OF = (
+_RUSSIAN = (
+    *("январь", "февраль", "март", "апрель", "май", "июнь", "июль"),
+    *("август", "сентябрь", "октябрь", "ноябрь", "декабрь"),
+)
+_RUSSIAN_OF = (
     *("января", "февраля", "марта", "апреля", "мая", "июня", "июля"),
     *("августа", "сентября", "октября", "ноября", "декабря"),
 )
-_MONTHS = (
+_ENGLISH = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
@@ -28,11 +32,6 @@ def plural(number: float, one: str, few: str, many: str) -> str:
     if 11 <= rest <= 14:
         return many
     return one if rest % 10 == 1 else few if rest % 10 in (2, 3, 4) else many
-
-
-def counted(number: float, one: str, few: str, many: str) -> str:
-    """A number with its noun: «21 день»."""
-    return f"{number_words(number, 'ru')} {plural(number, one, few, many)}"
 
 
 def number_words(number: float, language: Language, places: int = 2) -> str:
@@ -56,5 +55,10 @@ def number_words(number: float, language: Language, places: int = 2) -> str:
 def date_words(day: dt.date, language: Language) -> str:
     """A day in words: «5 марта 2024 года», ``5 March 2024``."""
     if language == "ru":
-        return f"{day.day} {MONTHS_OF[day.month - 1]} {day.year} года"
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+        return f"{day.day} {_RUSSIAN_OF[day.month - 1]} {day.year} года"
+    return f"{day.day} {_ENGLISH[day.month - 1]} {day.year}"
+
+
+def month_words(year: int, month: int, language: Language) -> str:
+    """A month in words: «март 2024», ``March 2024``."""
+    return f"{(_RUSSIAN if language == 'ru' else _ENGLISH)[month - 1]} {year}"
