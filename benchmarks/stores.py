@@ -47,6 +47,7 @@ _HERE = Path(__file__).resolve().parent
 STORES = ("json", "faiss-flat", "faiss-hnsw", "chroma", "postgres", "qdrant")
 SPEC = EmbedderSpec("look-alike/384", 384, "e5", 500)
 RECORDED = _HERE / "stores.json"
+_BESIDE = ("faiss-flat", "faiss-hnsw", "chroma")
 TOKENS = 24
 COUNT, TOP = 30, 10
 FILTERS: dict[str, Filter | None] = {
@@ -54,7 +55,7 @@ FILTERS: dict[str, Filter | None] = {
     "half": Filter(metadata={"half": 1}),
     "1 %": Filter(metadata={"shelf": 7}),
 }
-_LEAST, _SECONDS = 20, 30.0
+_LEAST, _SECONDS = 5, 30.0
 
 
 def main() -> None:
@@ -145,6 +146,10 @@ def make_base(options: argparse.Namespace) -> None:
 def fill(options: argparse.Namespace) -> None:
     """Write the base into a store; print seconds and the highest memory."""
     index, store = _base(options), _store(options)
+    if options.stores in _BESIDE:
+        # They lie beside the JSON files, so only what they add is measured.
+        folder = options.work / str(options.chunks) / "base"
+        shutil.copytree(folder, Path(os.environ["OTVET_HOME"]) / "embeddings")
     before = memory_now()["private_mb"]
     with MemoryWatch() as watch:
         started = time.perf_counter()
@@ -390,7 +395,8 @@ def table(known: dict[str, Any]) -> str:
                 *(_pair(one[f"{mode}, no filter"]) for mode in ("dense", "keyword", "hybrid")),
                 _pair(one["hybrid, 1 %"]),
                 f"{one['tokens_ms']:.1f}",
-                f"{one['build_s']:.0f}",
+                (f"{known['json']['build_s']:.0f} + " if name in _BESIDE and "json" in known else "")
+                + f"{one['build_s']:.0f}",
                 f"{one['search_mb']:.0f}{server}",
                 f"{one['disk_mb']:.0f}",
             )
