@@ -278,6 +278,32 @@ def test_a_user_who_may_not_add_the_extension_is_told_so(postgres_server: Server
         postgres_server.run("DROP ROLE otvet_plain")
 
 
+def test_a_user_who_may_only_read_is_enough_to_answer(postgres_server: Server, postgres_url: str):
+    owner = PostgresStore(postgres_url)
+    owner.write(papers("a", 2))
+    owner.close()
+    postgres_server.run("CREATE ROLE otvet_reader LOGIN")
+    reader = PostgresStore(postgres_url.replace("postgres@", "otvet_reader@"))
+    try:
+        with pytest.raises(StoreUnreachableError, match="permission denied"):
+            reader.stamp()
+        with psycopg.connect(postgres_url) as connection:
+            connection.execute("GRANT USAGE ON SCHEMA otvet TO otvet_reader")
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA otvet TO otvet_reader")
+        with reader.snapshot() as snapshot:
+            excerpt = snapshot.candidates(asked(snapshot, "a1"), None, mode="hybrid", fusion="rrf", count=3)
+            assert texts_of(excerpt)
+        with pytest.raises(StoreNotWrittenError, match="permission denied"):
+            reader.write(papers("a", 3))
+        assert len(reader.read().chunks) == 4
+        reader.close()
+        with psycopg.connect(postgres_url) as connection:
+            connection.execute("DROP OWNED BY otvet_reader")
+    finally:
+        reader.close()
+        postgres_server.run("DROP ROLE otvet_reader")
+
+
 def test_tables_of_a_newer_program_are_left_alone(store: PostgresStore, postgres_url: str):
     store.write(papers("a", 1))
     with psycopg.connect(postgres_url) as connection:

@@ -170,6 +170,8 @@ class Server:
                 raise StoreNotWrittenError(store=NAME, reason=self.reason(error)) from error
             raise self._unreachable(error) from error
         except self._psycopg.Error as error:
+            if isinstance(error, self._psycopg.errors.InsufficientPrivilege) and not writes:
+                raise self._unreachable(error) from error
             if not writes:
                 raise  # a mistake of this program
             raise StoreNotWrittenError(store=NAME, reason=self.reason(error)) from error

@@ -84,10 +84,10 @@ class PostgresSnapshot:
         condition = condition_of(wanted)
         allowed = self._allowed(condition)
         look, exact = count * LOOK_AHEAD, allowed <= self._exact_rows
-        every = allowed <= TELLING_ROWS
+        words, every = self._telling(asked, every=allowed <= TELLING_ROWS)
         while True:
             statement = self.statement(
-                asked, condition, mode=mode, fusion=fusion, count=count, look=look, exact=exact, every=every
+                asked, condition, words, mode=mode, fusion=fusion, count=count, look=look, exact=exact
             )
             found = self._ranked(statement, look)
             seen = found[0] if found else _NOTHING
@@ -101,32 +101,33 @@ class PostgresSnapshot:
             wordless = not every and mode != "dense" and seen["worded"] < (count if mode == "keyword" else 1)
             if not (copies or gave_up or wordless):
                 return self._excerpt(found)
-            exact, every = exact or gave_up, every or wordless
+            exact = exact or gave_up
+            words, every = self._telling(asked, every=every or wordless)
             look *= LOOK_AHEAD if copies else 1
 
     def statement(
         self,
         asked: Asked,
         condition: Condition,
+        words: str | None,
         *,
         mode: SearchMode,
         fusion: Fusion,
         count: int,
         look: int,
         exact: bool,
-        every: bool,
     ) -> Statement:
         """The one statement that finds the candidates, with its parameters.
 
         Args:
             asked: The question.
             condition: What candidates must meet.
+            words: A tsquery: what a row must hold to be ranked by words; None for nothing.
             mode: One of both searches, or both.
             fusion: How they are joined.
             count: How many each of them contributes.
             look: How many rows each of them looks at, copies among them.
             exact: Compare all rows that may be ranked, and not along the graph.
-            every: Rank all rows that hold any word, and not only those that hold a telling one.
         """
         question = to_postgres(small_letters(asked.text))
         made = pool_statement(
@@ -140,7 +141,7 @@ class PostgresSnapshot:
         )
         bound = {
             "vector": "[" + ",".join(map(repr, np.nan_to_num(asked.vector).tolist())) + "]",
-            "rare": self._telling(asked, every=every),
+            "rare": words,
             "question": question,
             "look": look,
             "count": count,
@@ -193,11 +194,14 @@ class PostgresSnapshot:
         ).fetchone()
         return row["n"] if row is not None else 0
 
-    def _telling(self, asked: Asked, *, every: bool) -> str | None:
+    def _telling(self, asked: Asked, *, every: bool) -> tuple[str | None, bool]:
         """Terms of which a row must hold one to be ranked by words, as a tsquery; None for none.
 
-        Rarest first, as long as all together are held by not too many rows: a word that half the base holds
-        decides nothing there, but it counts in the order of what rarer words have found.
+        Rarest first, as long as all together are held by not too many rows, or every one. A word that half the
+        base holds decides nothing there, but it counts in the order of what rarer words have found.
+
+        Returns:
+            The tsquery, and whether every term of the question that the base knows is in it.
         """
         known = self.statistics
         words = {word for term in asked.terms for word, _ in term.found_as}
@@ -207,10 +211,10 @@ class PostgresSnapshot:
         for number, word in held:
             rows += number
             if taken and rows > TELLING_ROWS and not every:
-                break
+                return " | ".join(taken), False
             if number:
                 taken.append(quoted(to_postgres(word)))
-        return " | ".join(taken) or None
+        return " | ".join(taken) or None, True
 
     def explain(
         self, asked: Asked, wanted: Filter | None, *, mode: SearchMode, fusion: Fusion, count: int
@@ -219,9 +223,10 @@ class PostgresSnapshot:
         condition = condition_of(wanted)
         look = count * LOOK_AHEAD
         allowed = self._allowed(condition)
-        exact, every = allowed <= self._exact_rows, allowed <= TELLING_ROWS
+        words, _ = self._telling(asked, every=allowed <= TELLING_ROWS)
+        exact = allowed <= self._exact_rows
         made = self.statement(
-            asked, condition, mode=mode, fusion=fusion, count=count, look=look, exact=exact, every=every
+            asked, condition, words, mode=mode, fusion=fusion, count=count, look=look, exact=exact
         )
         explained = Statement(f"EXPLAIN (ANALYZE, BUFFERS) {made.sql}", made.values)
         return [row["QUERY PLAN"] for row in self._ranked(explained, look)]
