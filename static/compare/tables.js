@@ -84,8 +84,8 @@ export function sourcesTable(found) {
       const rank = places.get(column);
       return el(
         "td", { class: rank ? "has" : undefined, "data-name": way.title },
-        rank ? el("span", {}, el("span", { class: "unseen" }, t("place", { rank })), el("span", { "aria-hidden": true }, String(rank)))
-          : el("span", {}, el("span", { class: "unseen" }, t("not_found_by")), el("span", { "aria-hidden": true }, "·")),
+        rank ? el("span", {}, el("span", { class: "unseen" }, t("place", { rank })), el("span", { "aria-hidden": "true" }, String(rank)))
+          : el("span", {}, el("span", { class: "unseen" }, t("not_found_by")), el("span", { "aria-hidden": "true" }, "·")),
       );
     }),
   ));

@@ -3,8 +3,8 @@
 import { read } from "./api.js";
 import { candidatesTable, matches, prompt, speeds, times } from "./debug-parts.js";
 import { byId, el, patch } from "./dom.js";
-import { LETTERS, number, split, withFlag } from "./flags.js";
-import { currentLanguage, t } from "./i18n.js";
+import { learn, letters, number, split, titleOf, withFlag } from "./flags.js";
+import { currentLanguage, has, t } from "./i18n.js";
 
 const state = { key: "", found: null, words: null, chosen: "", error: null, running: null, open: false };
 let last = null; // the page as it was drawn last: {asked, reply, found, preview, pieces}
@@ -18,14 +18,31 @@ function write(flag, on) {
   box.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
 
+let learning = "";
+
+/** What is registered besides the ways the page knows: its switches are drawn anew when the server has said so. */
+async function learnWays() {
+  if (learning === currentLanguage()) return;
+  learning = currentLanguage();
+  const before = letters().join();
+  try {
+    learn(await read("/strategies"));
+  } catch {
+    return; // a server that is older than this page: the ways it knows are there all the same
+  }
+  if (letters().join() === before) return;
+  byId("switches").lang = "";
+  if (state.open) switches();
+}
+
 function switches() {
   const flags = split(byId("question").value)?.flags ?? [];
-  const letter = (flag) => el("label", { class: "switch small" }, el("input", { type: "checkbox", role: "switch", "data-flag": flag }), el("code", { class: "flag" }, flag), t(`chip_${flag.slice(1)}`));
+  const letter = (flag) => el("label", { class: "switch small" }, el("input", { type: "checkbox", role: "switch", "data-flag": flag }), el("code", { class: "flag" }, flag), has(`chip_${flag.slice(1)}`) ? t(`chip_${flag.slice(1)}`) : titleOf(flag));
   const options = ["", ...Array.from({ length: 9 }, (_, i) => `-${i + 1}`)];
   if (byId("switches").lang !== currentLanguage()) {
     const select = el("select", { id: "flag-number" }, ...options.map((flag) => el("option", { value: flag }, flag || "–")));
     byId("switches").lang = currentLanguage();
-    byId("switches").replaceChildren(...LETTERS.map(letter), el("label", { class: "switch small" }, select, t("flag_n")));
+    byId("switches").replaceChildren(...letters().map(letter), el("label", { class: "switch small" }, select, t("flag_n")));
   }
   for (const input of byId("switches").querySelectorAll("[data-flag]")) input.checked = flags.includes(input.dataset.flag);
   byId("flag-number").value = number(flags);
@@ -44,6 +61,7 @@ export function showDebug(page, open) {
   state.open = open;
   if (!open) return;
   switches();
+  learnWays();
   const reply = page.reply ?? page.found ?? page.preview;
   const key = reply ? JSON.stringify([page.asked, reply.kb_version]) : "";
   if (key !== state.key) {

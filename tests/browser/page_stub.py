@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from page_replies import error, explained, reply, word_matches
+
+from pipeline.strategies import RERANKERS, STRATEGIES, Reranking, Strategy
 
 ROOT = Path(__file__).resolve().parents[2]
 CSP = (
@@ -63,6 +65,11 @@ class Script:
     left: threading.Event = field(default_factory=threading.Event)
 
 
+def ways(known: Iterable[Strategy | Reranking]) -> list[dict[str, str]]:
+    """What is registered, as the page needs it."""
+    return [{"name": one.name, "flag": one.flag, "title": one.about["ru"].title} for one in known]
+
+
 class Handler(BaseHTTPRequestHandler):
     """Routes of the page; one script for the whole server."""
 
@@ -88,6 +95,10 @@ class Handler(BaseHTTPRequestHandler):
                 name = url.path.split("/")[2]
                 self.script.debugged.append((name, parse_qs(url.query)))
                 self._json(200, explained() if name == "search" else word_matches())
+            case "strategies":
+                self._json(
+                    200, {"strategies": ways(STRATEGIES), "rerankers": ways(RERANKERS), "status": "ok"}
+                )
             case "favicon.ico":  # Chromium asks when a test opens a bare file
                 self._send(204, "image/x-icon", b"")
             case _:

@@ -115,6 +115,7 @@ def test_each_word_shows_the_word_it_met(opened: Page, script: Script) -> None:
         ("отпуск", "-s", "отпуск -s"),
         ("отпуск -s -t", "-s", "отпуск -t"),
         ("отпуск -k -3", "-d", "отпуск -3 -d"),
+        ("отпуск -rrf -to -ce", "-li", "отпуск -rrf -li"),
         ("что значит -s здесь", "-t", "что значит -s здесь -t"),
     ],
 )
