@@ -39,7 +39,7 @@ _UNITS = (
     r"|question|character|people|page|MB|GB|kg|met)"
 )
 _AMOUNT = re.compile(
-    rf"(?<![\w.,:/№-])(?<!от )(?<!до )(?<!from )(?<!to )(\d{{1,3}}(?:[ \u00a0]\d{{3}})+|\d{{1,6}})(?= {_UNITS})",
+    rf"(?<![\w.,:/№-])(?<!от )(?<!до )(?<!to )(\d{{1,3}}(?:[ \u00a0]\d{{3}})+|\d{{1,6}})(?= {_UNITS})",
     re.IGNORECASE,
 )
 _ASKS = re.compile(

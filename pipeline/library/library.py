@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.index import Index
@@ -16,7 +17,12 @@ from pipeline.library.question_model import asks_by
 from pipeline.library.renewal import Renewal
 from pipeline.library.review import Review, Reviewer
 from pipeline.library.shelf import TRASH, Shelf
+from pipeline.ports import Progress
 from pipeline.settings import Settings
+from pipeline.storing import fill_store
+
+if TYPE_CHECKING:
+    from pipeline.ingest.build import BuildReport
 
 __all__ = ["Library", "open_library"]
 
@@ -63,6 +69,11 @@ def open_library(
     reviewer = Reviewer(settings.index.large_block_tokens)
     drafts = DraftBook(settings.home)
 
+    def renew(progress: Progress) -> BuildReport | None:
+        report = update_index(settings, source(), progress=progress, calibrating=True)
+        fill_store(settings)
+        return report
+
     def ask() -> AskModel | None:
         found = worker()
         return None if found is None else asks_by(found, lambda: False)
@@ -70,9 +81,7 @@ def open_library(
     return Library(
         shelf=Shelf(settings.knowledge_base, settings.home / TRASH),
         feedback=FeedbackFile(settings.home / FEEDBACK),
-        renewal=Renewal(
-            lambda progress: update_index(settings, source(), progress=progress, calibrating=True)
-        ),
+        renewal=Renewal(renew),
         status=lambda: index_status(settings, source()),
         index=index,
         review=lambda: reviewer.of(index(), source().load()),

@@ -43,6 +43,7 @@ _STEP = {
 }
 _TABLE = {
     "columns": {"type": "array", "items": _TEXT},
+    "labels": {"type": "array", "items": _TEXT},
     "kinds": {"type": "array", "items": _TEXT},
     "rows": {"type": "array", "items": {"type": "array"}},
     "truncated": {"type": "boolean"},
@@ -201,6 +202,10 @@ _BODIES = {
     "/compare": "Comparison",
     "/feedback": "Opinion",
     "/kb/restore": "Kept",
+    "/eval/make": "Wanted",
+    "/eval/accept": "Accepted",
+    "/eval/drop": "Kept",
+    "/eval/restore": "Kept",
     "/kb/index": "Nothing",
 }
 _REPLIES = {
@@ -249,6 +254,15 @@ def document() -> dict[str, object]:
         "Strategies": {"type": "object", "properties": _STRATEGIES},
         "Opinion": {"type": "object", "required": ["question", "verdict"], "properties": _OPINION},
         "Kept": {"type": "object", "required": ["id"], "properties": {"id": _TEXT}},
+        "Wanted": {
+            "type": "object",
+            "properties": {**dict.fromkeys(("count", "foreign"), _WHOLE), "model": _TRUTH},
+        },
+        "Accepted": {
+            "type": "object",
+            "required": ["id"],
+            "properties": {"id": _TEXT, "question": _TEXT, "answer_any": {"type": "array", "items": _TEXT}},
+        },
         "Nothing": {"type": "object"},
         "Map": {"type": "object", "properties": _MAP},
         "Place": {"type": "object", "properties": _PLACE},

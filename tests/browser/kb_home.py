@@ -19,8 +19,8 @@ ANSWER = "Отпуск длится 28 дней [1]."
 
 
 @contextmanager
-def serve_home(kind: str, home: Path) -> Iterator[str]:
-    """Serve ``home`` by ``kind``; yields the address."""
+def serve_home(kind: str, home: Path, *, indexed: bool = False) -> Iterator[str]:
+    """Serve ``home`` by ``kind``, its files indexed already or not; yields the address."""
     embedder = HashEmbedder(dimension=1024)
     spec = embedder.spec
     source = EmbedderSource(spec.id, spec.prefix_scheme, lambda: embedder)
@@ -32,6 +32,8 @@ def serve_home(kind: str, home: Path) -> Iterator[str]:
         "create_generator": lambda _: lambda: ScriptedGenerator([ANSWER]),
     }
     with patch.multiple(bootstrap, **made):
+        if indexed:
+            bootstrap.build(settings)
         service = bootstrap.create_service(settings)
         service.start()
         try:
