@@ -31,6 +31,7 @@ import numpy as np
 from look_alike import look_alike, moved
 from measures import percentile
 from memory_watch import MemoryWatch, memory_now
+from stores_table import BESIDE, STORES, WANTED, table
 from synthetic import CHUNKS_A_DOCUMENT, make_index, make_questions
 
 from pipeline.bootstrap import create_store
@@ -44,17 +45,13 @@ from pipeline.stores.token_store import GatheredTokens, quantise, starts_of
 from pipeline.types import Filter, SearchMode
 
 _HERE = Path(__file__).resolve().parent
-STORES = ("json", "faiss-flat", "faiss-hnsw", "chroma", "postgres", "qdrant")
 SPEC = EmbedderSpec("look-alike/384", 384, "e5", 500)
 RECORDED = _HERE / "stores.json"
-_BESIDE = ("faiss-flat", "faiss-hnsw", "chroma")
 TOKENS = 24
 COUNT, TOP = 30, 10
-FILTERS: dict[str, Filter | None] = {
-    "no filter": None,
-    "half": Filter(metadata={"half": 1}),
-    "1 %": Filter(metadata={"shelf": 7}),
-}
+FILTERS: dict[str, Filter | None] = dict(
+    zip(WANTED, (None, Filter(metadata={"half": 1}), Filter(metadata={"shelf": 7})), strict=True)
+)
 _LEAST, _SECONDS = 5, 30.0
 
 
@@ -146,7 +143,7 @@ def make_base(options: argparse.Namespace) -> None:
 def fill(options: argparse.Namespace) -> None:
     """Write the base into a store; print seconds and the highest memory."""
     index, store = _base(options), _store(options)
-    if options.stores in _BESIDE:
+    if options.stores in BESIDE:
         # They lie beside the JSON files, so only what they add is measured.
         folder = options.work / str(options.chunks) / "base"
         shutil.copytree(folder, Path(os.environ["OTVET_HOME"]) / "embeddings")
@@ -367,45 +364,6 @@ def _size(folder: Path) -> float:
 
 def _suffix(settings: str) -> str:
     return "".join(f"-{pair.rsplit('.', 1)[-1]}" for pair in settings.split(",") if pair)
-
-
-def table(known: dict[str, Any]) -> str:
-    """The Markdown table of ``docs/stores.md``."""
-    head = (
-        "store",
-        "recall@10: all, half, 1 %",
-        "by meaning, p50 / p99 ms",
-        "by words",
-        "hybrid",
-        "hybrid within 1 %",
-        "20 passages' tokens, ms",
-        "fill, s",
-        "memory, MB",
-        "disk, MB",
-    )
-    lines = [head, tuple("---" for _ in head)]
-    for name in (one for one in STORES if one in known):
-        one = known[name]
-        recall = " ".join(f"{one[f'dense, {wanted}']['recall']:.3f}" for wanted in FILTERS)
-        server = f" + {one['server_mb']:.0f} server" if one["server_mb"] else ""
-        lines.append(
-            (
-                f"`{name}`",
-                recall,
-                *(_pair(one[f"{mode}, no filter"]) for mode in ("dense", "keyword", "hybrid")),
-                _pair(one["hybrid, 1 %"]),
-                f"{one['tokens_ms']:.1f}",
-                (f"{known['json']['build_s']:.0f} + " if name in _BESIDE and "json" in known else "")
-                + f"{one['build_s']:.0f}",
-                f"{one['search_mb']:.0f}{server}",
-                f"{one['disk_mb']:.0f}",
-            )
-        )
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _pair(figures: dict[str, float]) -> str:
-    return f"{figures['p50_ms']:.1f} / {figures['p99_ms']:.1f}"
 
 
 _ACTS = {"base": make_base, "fill": fill, "search": search}
