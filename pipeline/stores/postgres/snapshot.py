@@ -197,8 +197,8 @@ class PostgresSnapshot:
     def _telling(self, asked: Asked, *, every: bool) -> tuple[str | None, bool]:
         """Terms of which a row must hold one to be ranked by words, as a tsquery; None for none.
 
-        Rarest first, as long as all together are held by not too many rows, or every one. A word that half the
-        base holds decides nothing there, but it counts in the order of what rarer words have found.
+        Rarest first, as long as all together are held by not too many rows, or every one. A word that half
+        the base holds decides nothing there, but it counts in the order of what rarer words have found.
 
         Returns:
             The tsquery, and whether every term of the question that the base knows is in it.

@@ -12,9 +12,10 @@ from pipeline.settings import Settings
 from pipeline.snapshot import StoreReport
 from pipeline.stores.postgres.connect import NAME, Server
 from pipeline.stores.postgres.reading import read_index
+from pipeline.stores.postgres.sending import Target
 from pipeline.stores.postgres.snapshot import EXACT_ROWS, PostgresSnapshot
 from pipeline.stores.postgres.state import States
-from pipeline.stores.postgres.writing import Target, write
+from pipeline.stores.postgres.writing import write
 
 __all__ = ["PostgresStore", "open_store"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,36 +17,24 @@ from pipeline.snapshot import StoreReport
 from pipeline.stores import records
 from pipeline.stores.postgres import rows, schema
 from pipeline.stores.postgres.binary import register
-from pipeline.stores.postgres.difference import Difference, difference
+from pipeline.stores.postgres.difference import difference
 from pipeline.stores.postgres.schema import in_schema
+from pipeline.stores.postgres.sending import (
+    Target,
+    known_hashes,
+    relabel,
+    send_chunks,
+    write_documents,
+)
 from pipeline.stores.postgres.texts import to_postgres
 
 if TYPE_CHECKING:
     from pipeline.stores.postgres.connect import Connection
 
-__all__ = ["Target", "write"]
+__all__ = ["write"]
 
 _MUCH = 0.1
 """Where more than this share is new, the planner's statistics are renewed at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where an index goes.
-
-    Attributes:
-        store: As people call it.
-        schema: The schema of the base.
-        source: Who writes; other sources of the base stay as they are.
-        links: Of the HNSW graph, see the setting ``store.hnsw_links``.
-        build: Likewise ``store.hnsw_build``.
-    """
-
-    store: str
-    schema: str
-    source: str
-    links: int = 16
-    build: int = 128
 
 
 def write(connection: Connection, index: Index, to: Target, progress: Progress | None) -> StoreReport:
@@ -63,17 +50,17 @@ def write(connection: Connection, index: Index, to: Target, progress: Progress |
     replaced = _renew_for_embedder(connection, index, to)
     register(connection)
     made = rows.ChunkRows(index, to.source)
-    changed = difference(_known(connection, to, "chunks"), made.hashes())
+    changed = difference(known_hashes(connection, to, "chunks"), made.hashes())
     if changed.gone:
         # What the rows held is taken off the statistics by the same statement.
         connection.execute(in_schema(_REMOVE_CHUNKS, to.schema), [to.source, list(changed.gone)])
-    _relabel(connection, made, changed, to)
-    _send_chunks(connection, made, changed, to, progress)
+    relabel(connection, made, changed, to)
+    send_chunks(connection, made, changed, to, progress)
     _count_terms(connection, index, list(changed.sent), to.schema)
     if replaced is not None:
         dimension = index.manifest.dimension
         schema.create_indexes(connection, to.schema, dimension, links=to.links, build=to.build)
-    documents = _write_documents(connection, index, to)
+    documents = write_documents(connection, index, to)
     if len(changed.sent) > len(index.chunks) * _MUCH:
         connection.execute(in_schema("ANALYZE {schema}.chunks, {schema}.terms", to.schema))
     _write_head(connection, index, to, changed=not (changed.nothing and documents.nothing))
@@ -100,13 +87,6 @@ def _renew_for_embedder(connection: Connection, index: Index, to: Target) -> int
     return mine["n"] if mine is not None else 0
 
 
-def _known(connection: Connection, to: Target, table: str) -> dict[str, bytes]:
-    found = connection.execute(
-        in_schema(f"SELECT id, hash FROM {{schema}}.{table} WHERE source = %s", to.schema), [to.source]
-    )
-    return {row["id"]: row["hash"] for row in found}
-
-
 _REMOVE_CHUNKS = """
 WITH gone AS (
     DELETE FROM {schema}.chunks WHERE source = %s AND id = ANY (%s) RETURNING length, words
@@ -119,83 +99,6 @@ WITH gone AS (
 UPDATE {schema}.base SET chunks = chunks - (SELECT count(*) FROM gone),
     terms = terms - (SELECT coalesce(sum(length), 0) FROM gone)
 """
-
-
-def _relabel(connection: Connection, made: rows.ChunkRows, changed: Difference, to: Target) -> None:
-    """Rows whose text and vectors stay, with what their document says now."""
-    if not changed.relabelled:
-        return
-    listed = ", ".join(rows.LABEL_COLUMNS)
-    connection.execute(
-        in_schema(
-            f"CREATE TEMP TABLE relabelled ON COMMIT DROP AS SELECT {listed} FROM {{schema}}.chunks"
-            " WITH NO DATA",
-            to.schema,
-        )
-    )
-    given = (made.labels(number, digest) for number, digest in changed.relabelled.items())
-    _copy(connection, "pg_temp", "relabelled", rows.LABEL_COLUMNS, given)
-    pairs = ", ".join(f"{name} = new.{name}" for name in rows.LABEL_COLUMNS if name not in ("source", "id"))
-    connection.execute(
-        in_schema(
-            f"UPDATE {{schema}}.chunks AS old SET {pairs} FROM pg_temp.relabelled AS new"
-            " WHERE old.source = new.source AND old.id = new.id",
-            to.schema,
-        )
-    )
-
-
-def _send_chunks(
-    connection: Connection, made: rows.ChunkRows, changed: Difference, to: Target, progress: Progress | None
-) -> None:
-    total = len(changed.sent)
-
-    def told() -> Iterable[tuple[object, ...]]:
-        for done, (number, digest) in enumerate(changed.sent.items()):
-            if progress is not None and done % 100 == 0:
-                progress(done, total)
-            yield made.row(number, digest)
-
-    if total:
-        _copy(connection, to.schema, "chunks", rows.CHUNK_COLUMNS, told())
-    if progress is not None and total:
-        progress(total, total)
-
-
-def _write_documents(connection: Connection, index: Index, to: Target) -> Difference:
-    documents = list(index.documents.values())
-    hashes = ((one.id, rows.document_hash(one)) for one in documents)
-    changed = difference(_known(connection, to, "documents"), hashes)
-    statement = "DELETE FROM {schema}.documents WHERE source = %s AND id = ANY (%s)"
-    connection.execute(in_schema(statement, to.schema), [to.source, list(changed.gone)])
-    made = (rows.document_row(to.source, documents[n], digest, n) for n, digest in changed.sent.items())
-    _copy(connection, to.schema, "documents", rows.DOCUMENT_COLUMNS, made)
-    # Those that stay may have another place now.
-    connection.execute(
-        in_schema(
-            "UPDATE {schema}.documents AS d SET place = o.place::int - 1"
-            " FROM unnest(%s::text[]) WITH ORDINALITY AS o (id, place)"
-            " WHERE d.source = %s AND d.id = o.id AND d.place <> o.place - 1",
-            to.schema,
-        ),
-        [[one.id for one in documents], to.source],
-    )
-    return changed
-
-
-def _copy(
-    connection: Connection,
-    name: str,
-    table: str,
-    columns: Mapping[str, str],
-    made: Iterable[Sequence[object]],
-) -> None:
-    listed = ", ".join(columns)
-    statement = f"COPY {{schema}}.{table} ({listed}) FROM STDIN (FORMAT binary)"
-    with connection.cursor() as cursor, cursor.copy(in_schema(statement, name)) as copy:
-        copy.set_types(list(columns.values()))
-        for row in made:
-            copy.write_row(row)
 
 
 def _count_terms(connection: Connection, index: Index, sent: Sequence[int], name: str) -> None:
