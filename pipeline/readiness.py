@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pipeline.errors import IndexUnusableError, OtvetError, RemoteError
 from pipeline.generators.worker import GeneratorWorker
@@ -15,8 +16,10 @@ from pipeline.index_report import IndexReport
 from pipeline.lazy import Lazy
 from pipeline.ports import Embedder, Reranker
 from pipeline.settings import Settings
-from pipeline.tables.answers import Tables
 from pipeline.versions import AtHand, Versions
+
+if TYPE_CHECKING:
+    from pipeline.tables.answers import Tables
 
 __all__ = ["Parts", "Readiness"]
 

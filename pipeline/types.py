@@ -495,12 +495,20 @@ class DayCost:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A result as shown: ``kinds`` as ``pipeline.sql.catalog`` knows them; ``truncated``: there was more."""
+    """A result as shown.
+
+    Attributes:
+        columns: As the statement calls them.
+        kinds: As ``pipeline.sql.catalog`` knows them.
+        truncated: There was more.
+        labels: The columns in words, if there are any for them.
+    """
 
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
     truncated: bool = False
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

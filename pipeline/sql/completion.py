@@ -41,6 +41,7 @@ def completed(statement: str, catalog: Catalog, *, show: bool = True) -> str:
     _join(tree, catalog)
     if show:
         _show_keys(tree)
+        _name_figures(tree)
     return str(tree.sql(dialect=catalog.dialect))
 
 
@@ -152,6 +153,22 @@ def _show_keys(tree: Any) -> None:  # noqa: ANN401
         named = isinstance(key, exp.Literal) or (isinstance(key, exp.Column) and not key.table)
         if not named and _bare(key) not in shown and not tree.is_star:
             tree.append("expressions", key.copy())
+
+
+def _name_figures(tree: Any) -> None:  # noqa: ANN401
+    """Give computed columns names that say what they are: ``sum_total``, ``count``, ``part_ordered_on``."""
+    from sqlglot import exp
+
+    names: set[str] = {item.alias_or_name.casefold() for item in tree.expressions}
+    for item in list(tree.expressions):
+        if isinstance(item, exp.Column | exp.Alias | exp.Star):
+            continue
+        columns = dict.fromkeys(column.name.lower() for column in item.find_all(exp.Column))
+        kind = type(item).__name__.lower() if isinstance(item, exp.AggFunc) else "part"
+        name = "_".join((kind, *columns))
+        if name not in names and name.isidentifier():
+            names.add(name)
+            item.replace(exp.alias_(item.copy(), name, quoted=not name.isascii()))
 
 
 def _bare(item: Any) -> str:  # noqa: ANN401

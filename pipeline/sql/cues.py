@@ -45,6 +45,9 @@ _LEAST = _any(
     r"least\b", r"lowest\b", r"smallest\b", r"worst\b", r"cheapest\b", r"shortest\b", r"oldest\b",
     r"minimum\b",
 )  # fmt: skip
+_TALLY = re.compile(
+    r"\b(?:больше|меньше|чаще|реже) вс(?:его|ех)\s+(.{3,40})|\bthe (?:most|fewest)\s+(.{3,40})", re.IGNORECASE
+)
 _GROUP = _any(
     r"кажд", r"в разрезе", r"с разбивкой", r"сгруппир", r"по отдельности",
     r"по (?:месяцам|годам|дням|кварталам|неделям)",
@@ -125,6 +128,7 @@ class Cues:
     Attributes:
         parts: Parts of dates that it groups by: ``month``, ``year``, ``quarter``, ``day``.
         least: The superlative means the low end.
+        tally: What there is the most of: «больше всего отгрузок»; empty where nothing is said of it.
         limit: How many rows a superlative speaks of; 0 where there is none.
         meaning: It asks for what texts say.
     """
@@ -142,6 +146,7 @@ class Cues:
     absent: bool
     parts: tuple[str, ...]
     limit: int
+    tally: str = ""
 
     @property
     def computes(self) -> bool:
@@ -180,7 +185,13 @@ def cues_of(question: str) -> Cues:
         absent=says(_ABSENT),
         parts=grouped,
         limit=_limit(question) if most else 0,
+        tally=_tally(question),
     )
+
+
+def _tally(question: str) -> str:
+    found = _TALLY.search(question)
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def _limit(question: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.sql.alike import known_as
 from pipeline.sql.catalog import Column, Dialect, Table
 from pipeline.sql.cues import cues_of
 from pipeline.sql.names import column_terms, table_terms
@@ -71,7 +72,8 @@ class Words:
 
     def all_said(self) -> tuple[str, ...]:
         """The words of the question that stand for something, longest first."""
-        found = {one.said for one in (*self.values, *self.periods, *self.amounts)}
+        found = {value.said for value in self.values}
+        found |= {period.said for period in self.periods} | {amount.said for amount in self.amounts}
         return tuple(sorted(found, key=lambda said: (-len(said), said)))
 
     def said(self) -> str:
@@ -108,6 +110,9 @@ def known_over(words: Words, tables: Sequence[Table], question: str, dialect: Di
     numbers = tuple((amount.operator, amount.number) for amount in words.amounts)
     cues = cues_of(question)
     grouped = bool(cues.group and (cues.count or cues.total or cues.average))
+    # «Больше всего отгрузок»: the rows of a table are counted for each of something else.
+    tallied = set(keyword_terms(cues.tally)[:2])
+    grouped = grouped or any(known_as(term, table_terms(table)) for term in tallied for table in tables)
     return Known(tuple(conditions), numbers, words.names, grouped)
 
 

@@ -14,19 +14,17 @@ from typing import Literal
 import numpy as np
 
 from pipeline.ports import Embedder
+from pipeline.sql.alike import known_as
 from pipeline.sql.catalog import Catalog, Table
 from pipeline.sql.names import column_terms, table_terms
 from pipeline.sql.table_vectors import TableVectors
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 
-__all__ = ["SchemaSearch", "Scores", "chroma", "dense", "hybrid", "keyword", "known_as", "nothing"]
+__all__ = ["SchemaSearch", "Scores", "chroma", "dense", "hybrid", "keyword", "nothing"]
 
 MEANING = 0.5
 """What nearness in meaning counts for, beside words."""
-
-MIN_STEM = 4
-"""Letters that words have in common at least, if they are to be forms of one."""
 
 _TABLE_WEIGHT, _COLUMN_WEIGHT, _VALUE_WEIGHT = 2.0, 1.0, 1.5
 
@@ -116,22 +114,6 @@ def _above_the_rest(names: Sequence[str], cosines: Sequence[float]) -> dict[str,
     return {
         name: max(0.0, (float(value) - middle) / spread) for name, value in zip(names, values, strict=True)
     }
-
-
-def known_as(term: str, vocabulary: Collection[str]) -> list[str]:
-    """A term as the schema has it: itself, or what begins alike («отгрузок», «отгрузки»)."""
-    if term in vocabulary:
-        return [term]
-    kin = {word: _alike(term, word) for word in vocabulary}
-    longest = max(kin.values(), default=0)
-    return sorted(word for word, length in kin.items() if length and length == longest)
-
-
-def _alike(first: str, second: str) -> int:
-    """Letters that two terms have in common at their beginning; 0 where it is too few to mean the same."""
-    length = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
-    common = min(len(first), len(second)) if length is None else length
-    return common if common >= MIN_STEM and common >= max(len(first), len(second)) - 2 else 0
 
 
 def _words_of(table: Table) -> dict[str, float]:

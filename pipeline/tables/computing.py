@@ -7,14 +7,16 @@ from collections.abc import Generator
 
 from pipeline.errors import GeneratorMissingError, OtvetError, StatementFailedError, StatementRefusedError
 from pipeline.sql.excerpt import Excerpt
+from pipeline.sql.explanation import explain_statement
 from pipeline.sql.guard import Guarded
 from pipeline.sql.known import known_over
 from pipeline.sql.runner import ResultTable
 from pipeline.sql.schema_strategies import choose_tables
+from pipeline.sql.sentence import sentence_of
 from pipeline.sql.shots import nearest_examples
 from pipeline.sql.write import Draft, draft_of, repair_of, statement_in
 from pipeline.tables.kept import LIFETIME_S
-from pipeline.tables.spoken import explained, spoken, view_of
+from pipeline.tables.spoken import view_of
 from pipeline.tables.tools import Pending, Tools
 from pipeline.tables.turn import Turn
 from pipeline.types import Confirmation, Event, Reply, Waiting
@@ -125,17 +127,17 @@ def draft_for(turn: Turn, tools: Tools, excerpt: Excerpt) -> Draft:
 def held(turn: Turn, tools: Tools, guarded: Guarded, table: str = "") -> Reply:
     """The reply that asks a person first."""
     name = tools.pending.put(Pending(turn.request, turn.database.name, guarded.sql, table))
-    explanation = explained(guarded, turn.catalog, turn.language)
+    explanation = explain_statement(guarded, turn.catalog, turn.request.language)
     confirm = Confirmation(name, explanation, LIFETIME_S)
     return turn.reply(explanation, "partial", turn.routed(sql=guarded.sql, confirm=confirm))
 
 
 def shown(turn: Turn, tools: Tools, guarded: Guarded, result: ResultTable) -> Reply:
     """The reply with a result: a sentence above its table."""
-    table = view_of(result)
+    table = view_of(result, guarded, turn.catalog, turn.request.language)
     if not table.rows:
         return turn.reply(turn.say("sql_no_rows"), "not_found", turn.routed(sql=guarded.sql, table=table))
-    sentence = spoken(turn.question, guarded, result, turn.catalog, turn.language)
+    sentence = sentence_of(guarded, result, turn.catalog, turn.language)
     name = tools.results.put(table)
     return turn.reply(sentence, "answered", turn.routed(sql=guarded.sql, table=table, result=name))
 

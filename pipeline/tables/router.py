@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from pipeline.errors import OtvetError
+from pipeline.sql.alike import known_as
 from pipeline.sql.catalog import Catalog, Table
 from pipeline.sql.cues import cues_of, light_terms, without_cues
 from pipeline.sql.database import Database
@@ -19,7 +20,6 @@ from pipeline.sql.route import (
     route_messages,
 )
 from pipeline.sql.route_examples import ANSWERING
-from pipeline.sql.schema_search import known_as
 from pipeline.sql.understood import words_of
 from pipeline.tables.rows import text_tables
 from pipeline.tables.tools import Tools

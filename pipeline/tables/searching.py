@@ -8,10 +8,12 @@ from dataclasses import replace
 from pipeline.sql.catalog import Table
 from pipeline.sql.guard import Guarded, guard
 from pipeline.sql.known import known_over
+from pipeline.sql.names import table_terms
 from pipeline.tables.computing import held
 from pipeline.tables.rows import MOST_ROWS, RowsQuery, rows_query, text_tables
 from pipeline.tables.tools import Plain, Tools
 from pipeline.tables.turn import Turn
+from pipeline.text.stems import keyword_terms
 from pipeline.types import Event, Filter, Finished, Retrieved, Routed
 
 __all__ = ["limited_search", "rows_wanted", "search_within", "within_rows"]
@@ -57,15 +59,22 @@ def search_within(turn: Turn, table: Table, guarded: Guarded, plain: Plain) -> G
 
 
 def rows_wanted(turn: Turn) -> RowsQuery | None:
-    """The rows of the table of texts that the question is about; None where it limits them in no way."""
+    """The rows of the table of texts that the question is about; None where it limits them in no way.
+
+    Of several such tables it is the one that most conditions hold for; to be named counts as two of them.
+    """
+    said = frozenset(keyword_terms(turn.question))
     best: RowsQuery | None = None
     most = 0
     for table in text_tables(turn.catalog):
         near = [table, *(turn.catalog.tables[key.table] for key in table.foreign)]
         known = known_over(turn.words, near, turn.question, turn.catalog.dialect)
         found = rows_query(turn.catalog, table, known, turn.question)
-        if found is not None and len(known.conditions) + 1 > most:
-            best, most = found, len(known.conditions) + 1
+        points = (
+            1 + sum(condition.sure for condition in known.conditions) + 2 * bool(said & table_terms(table))
+        )
+        if found is not None and points > most:
+            best, most = found, points
     return best
 
 

@@ -1,20 +1,25 @@
-"""Results, statements and questions back, in words."""
+"""Results and questions back, as a reply shows them."""
 
 from __future__ import annotations
 
 from pipeline.sql.catalog import Catalog
 from pipeline.sql.guard import Guarded
+from pipeline.sql.labels import Labels
 from pipeline.sql.runner import ResultTable
 from pipeline.tables.rows import text_tables
 from pipeline.tables.turn import Turn
 from pipeline.types import Clarification, Language, Option, Route, TableView
 
-__all__ = ["clarification", "explained", "spoken", "view_of"]
+__all__ = ["clarification", "view_of"]
 
 
-def view_of(result: ResultTable) -> TableView:
+def view_of(result: ResultTable, guarded: Guarded, catalog: Catalog, language: Language) -> TableView:
     """A result as a reply shows it."""
-    return TableView(result.columns, result.kinds, result.rows, result.truncated)
+    labels = Labels(catalog, language)
+    named = [labels.of(node).text for node in guarded.tree.selects][: len(result.columns)]
+    words = [text or column for text, column in zip(named, result.columns, strict=False)]
+    words += result.columns[len(words) :]
+    return TableView(result.columns, result.kinds, result.rows, result.truncated, tuple(words))
 
 
 def clarification(turn: Turn) -> Clarification:
@@ -32,16 +37,6 @@ def clarification(turn: Turn) -> Clarification:
     )
     options = tuple(Option(turn.say(f"route_{route}"), turn.question, route) for route in routes)
     return Clarification(turn.say("ask_route"), options)
-
-
-def explained(guarded: Guarded, catalog: Catalog, language: Language) -> str:
-    """What a statement does, for a person who reads no SQL."""
-    return guarded.sql
-
-
-def spoken(question: str, guarded: Guarded, result: ResultTable, catalog: Catalog, language: Language) -> str:
-    """One sentence that says what came out; every number in it is of the result."""
-    return str(result.rows[:1])
 
 
 def _column_label(catalog: Catalog, table: str, column: str) -> str:

@@ -48,6 +48,7 @@ def _step(step: Step) -> dict[str, object]:
 def _table(table: TableView, result: str, base_url: str) -> dict[str, object]:
     return {
         "columns": list(table.columns),
+        "labels": list(table.labels or table.columns),
         "kinds": list(table.kinds),
         "rows": [list(row) for row in table.rows],
         "truncated": table.truncated,

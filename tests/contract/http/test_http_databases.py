@@ -1,4 +1,4 @@
-"""Questions over databases over HTTP: fields of the reply, confirmation, CSV, costs; the same from both servers."""
+"""Questions over databases over HTTP: fields of the reply, confirmation, CSV, costs, from both servers."""
 
 import csv
 import io
@@ -24,7 +24,11 @@ from pipeline.types import (
 RESULT = "0123456789abcdef" * 2
 PENDING = "fedcba9876543210" * 2
 TABLE = TableView(
-    ("brand", "revenue"), ("category", "number"), (("=Лирика", 1234.5), ("Зенит", None)), truncated=True
+    ("brand", "revenue"),
+    ("category", "number"),
+    (("=Лирика", 1234.5), ("Зенит", None)),
+    True,
+    ("марка", "выручка"),
 )
 STEPS = (Step("words", 0.01), Step("write", 2.5, 600, 30, "SELECT …"), Step("run", 0.0042, detail="2"))
 ANSWERED = Routed("sql", STEPS, "shop", "SELECT 1", TABLE, Chart("bar", "brand", "revenue"), result=RESULT)
@@ -64,6 +68,7 @@ def test_a_reply_says_which_way_it_went_and_status_stays_last(over_tables):
     assert found["route"] == "sql"
     assert found["table"] == {
         "columns": ["brand", "revenue"],
+        "labels": ["марка", "выручка"],
         "kinds": ["category", "number"],
         "rows": [["=Лирика", 1234.5], ["Зенит", None]],
         "truncated": True,
@@ -169,7 +174,7 @@ def test_a_result_is_kept_as_csv_for_spreadsheets(over_tables, language, line):
     rows = list(
         csv.reader(io.StringIO(found.body.decode("utf-8-sig")), delimiter=";" if language == "ru" else ",")
     )
-    assert rows == [["brand", "revenue"], line, ["Зенит", ""]]
+    assert rows == [["марка", "выручка"], line, ["Зенит", ""]]
     assert_problem(client.get(f"/ask/{PENDING}/table.csv"), 404, "not_found")
     assert_problem(client.get("/ask/..%2f/table.csv"), 404, "not_found")
 
