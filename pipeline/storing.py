@@ -6,18 +6,21 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
+from pydantic import SecretStr, ValidationError
+
 from pipeline.calibrate import in_force
+from pipeline.errors import SettingsError
 from pipeline.index import Index
 from pipeline.lazy import Lazy
-from pipeline.ports import Embedder
+from pipeline.ports import Embedder, Progress
 from pipeline.retrieval.local_store import LocalStore, MakeVectors
-from pipeline.settings import Settings
-from pipeline.snapshot import Store
+from pipeline.settings import Settings, StoreKind, StoreSettings
+from pipeline.snapshot import Store, StoreReport
 from pipeline.stores import json_store
 from pipeline.stores.live import LiveIndex
 from pipeline.versions import LiveVersions, SharedVersions, Versions
 
-__all__ = ["LOCAL_KINDS", "create_store", "create_versions", "local_store"]
+__all__ = ["LOCAL_KINDS", "create_store", "create_versions", "fill_store", "local_store", "with_kind"]
 
 LOCAL_KINDS = ("json", "faiss-flat", "faiss-hnsw", "chroma")
 """Kinds that live in ``embeddings/`` beside the JSON files; the others are servers."""
@@ -49,6 +52,38 @@ def local_store(settings: Settings, load: Callable[[], Index] | None = None) -> 
     """
     kind = settings.store.kind if settings.store.kind in LOCAL_KINDS else "json"
     return LocalStore(settings.embeddings, kind, _vectors(settings), load)
+
+
+def with_kind(settings: Settings, kind: StoreKind, url: str | None = None) -> Settings:
+    """The settings with another store.
+
+    Raises:
+        SettingsError: A server has no address.
+    """
+    chosen = settings.store.model_dump() | {"kind": kind}
+    if url is not None:
+        chosen["url"] = SecretStr(url)
+    try:
+        store = StoreSettings.model_validate(chosen)
+    except ValidationError as error:
+        raise SettingsError(where="store", reason=error.errors()[0]["msg"]) from error
+    return settings.model_copy(update={"store": store})
+
+
+def fill_store(settings: Settings, progress: Progress | None = None) -> StoreReport | None:
+    """Bring the store of the settings up to the JSON files; None where these are the store.
+
+    Raises:
+        IndexUnusableError: There are none, or the store cannot be written.
+        ExtraMissingError: It needs a package that is not installed.
+    """
+    if settings.store.kind == "json":
+        return None
+    store = create_store(settings)
+    try:
+        return store.write(json_store.load(settings.embeddings), progress)
+    finally:
+        store.close()
 
 
 def create_versions(settings: Settings, embedder: Lazy[Embedder]) -> tuple[Versions, Callable[[], Index]]:

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from pipeline.cli import console
+from pipeline.settings import StoreKind
 
 if TYPE_CHECKING:
     from pipeline.indexing import EmbedderSource, IndexStatus
     from pipeline.ingest.build import BuildReport
     from pipeline.ingest.holdings import FileStatus
+    from pipeline.snapshot import StoreReport
 
 __all__ = ["index", "run_index", "show_status", "watch"]
 
 
 def run_index(*, rebuild: bool, fetching: bool = False, as_json: bool = False) -> None:
     """Bring the index up to date, and report every file that was left out."""
-    fetched = _fetched(say=not as_json) if fetching else {}
-    _show(_built(rebuild=rebuild), as_json=as_json, more=fetched)
+    more = _fetched(say=not as_json) if fetching else {}
+    report = _built(rebuild=rebuild)
+    stored = _stored()
+    if as_json and stored is not None:
+        more = {**more, "store": {"kind": console.settings().store.kind, **asdict(stored)}}
+    _show(report, as_json=as_json, more=more)
+    if not as_json:
+        _say_stored(stored)
 
 
 def watch(*, as_json: bool = False) -> None:
@@ -37,8 +46,11 @@ def watch(*, as_json: bool = False) -> None:
     def update() -> None:
         nonlocal shown
         report = _built(source=source)
+        stored = _stored()
         if report is not None or not shown:
             _show(report, as_json=as_json)
+            if not as_json:
+                _say_stored(stored)
         shown = True
 
     console.say("index_watching", path=settings.knowledge_base, err=True)
@@ -54,6 +66,22 @@ def _built(*, rebuild: bool = False, source: EmbedderSource | None = None) -> Bu
     with console.progress_bars() as bars:
         shown = bars.task(console.tell("index_embedding"))
         return bootstrap.build(console.settings(), rebuild=rebuild, progress=shown, source=source)
+
+
+def _stored() -> StoreReport | None:
+    """Bring the store up to the JSON files, where these are not all of it."""
+    from pipeline.storing import fill_store
+
+    settings = console.settings()
+    if settings.store.kind == "json":
+        return None
+    with console.progress_bars() as bars:
+        return fill_store(settings, bars.task(console.tell("store_writing", store=settings.store.kind)))
+
+
+def _say_stored(report: StoreReport | None) -> None:
+    if report is not None:
+        console.say("store_written", store=console.settings().store.kind, **asdict(report))
 
 
 def _fetched(*, say: bool) -> dict[str, Any]:
@@ -195,6 +223,13 @@ def _counts(status: IndexStatus) -> dict[str, Any]:
 @click.option("--rebuild", is_flag=True, help=console.tell("index_option_rebuild"))
 @click.option("--status", is_flag=True, help=console.tell("index_option_status"))
 @click.option("--fetch", "fetching", is_flag=True, help=console.tell("index_option_fetch"))
+@click.option(
+    "--store",
+    type=click.Choice(get_args(StoreKind)),
+    expose_value=False,
+    callback=lambda _context, _option, kind: console.override({"store.kind": kind}),
+    help=console.tell("index_option_store"),
+)
 @click.option("--watch", "watching", is_flag=True, help=console.tell("index_option_watch"))
 @console.json_option
 def index(rebuild: bool, status: bool, fetching: bool, watching: bool, as_json: bool) -> None:

@@ -18,6 +18,7 @@ COMMANDS = (
     "up",
     "serve",
     "index",
+    "store",
     "ask",
     "search",
     "models",

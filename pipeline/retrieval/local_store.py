@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.errors import IndexUnusableError, OtvetError
@@ -16,6 +17,7 @@ from pipeline.stores import json_store
 from pipeline.stores.faults import writing
 from pipeline.stores.lock import index_lock
 from pipeline.stores.parts import EMBEDDINGS, read_head
+from pipeline.stores.token_store import GatheredTokens, QuantisedTokens, pack_tokens, quantise
 
 __all__ = ["LocalStore", "MakeVectors"]
 
@@ -68,7 +70,7 @@ class LocalStore:
                 ids = {chunk.id for chunk in index.chunks}
                 report = StoreReport(len(ids - known), len(known - ids), len(ids & known))
             if not self._holds(index):
-                json_store.save(index, self._folder)
+                json_store.save(_packed(index), self._folder)
         self._with_vectors(self._load(), progress)
         return report
 
@@ -127,3 +129,12 @@ class LocalStore:
             return {chunk.id for chunk in self._load().chunks}
         except IndexUnusableError:
             return None  # nothing there, or nothing that could be read: all of it is new
+
+
+def _packed(index: Index) -> Index:
+    """The index with token vectors in one byte a number, as they are in files."""
+    if isinstance(index.tokens, QuantisedTokens | GatheredTokens):
+        return index
+    rows = (index.tokens[row] for row in range(len(index.tokens)))
+    packed = pack_tokens([(quantise(one.vectors), one.spans) for one in rows], index.manifest.dimension)
+    return replace(index, tokens=packed)
