@@ -27,6 +27,7 @@ COMMANDS = (
     "map",
     "eval",
     "compare",
+    "sql",
     "bench",
     "settings",
     "doctor",

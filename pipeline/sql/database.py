@@ -14,6 +14,7 @@ from pipeline.sql.catalog import Catalog
 from pipeline.sql.connect import Access, access_to
 from pipeline.sql.guard import Guarded, guard
 from pipeline.sql.reflect import reflect
+from pipeline.sql.rights import check_rights
 from pipeline.sql.runner import Limits, ResultTable, run_statement
 
 __all__ = ["Database", "find_database", "open_databases"]
@@ -39,6 +40,8 @@ class Database:
         self.name = source.name
         self.access: Access = access_to(source, knowledge_base)
         self.limits = Limits(settings.rows, settings.seconds, settings.cost)
+        self.may_change: tuple[str, ...] = ()
+        """Tables its user may change all the same, once the catalog has been read."""
         self._lock = threading.Lock()
         self._catalog: Catalog | None = None
         self._mark: object = None
@@ -54,6 +57,8 @@ class Database:
         with self._lock:
             mark = self._file_mark()
             aged = time.monotonic() - self._read_at > _CATALOG_S
+            if self._catalog is None:
+                self.may_change = check_rights(self.source, self.access)
             if self._catalog is None or mark != self._mark or (aged and mark is None):
                 self._catalog = reflect(self.source, self.access)
                 self._mark, self._read_at = mark, time.monotonic()

@@ -133,9 +133,10 @@ class _Looker:
         hidden = {column.casefold() for column in declared.hidden}
         types = {str(column["name"]): str(column["type"]) for column in described}
         _check_names(source, declared, types)
+        order = list(types)
         foreign = tuple(
             ForeignKey(link["constrained_columns"][0], link["referred_table"], link["referred_columns"][0])
-            for link in links
+            for link in sorted(links, key=lambda link: order.index(link["constrained_columns"][0]))
             if len(link["constrained_columns"]) == 1 and link["referred_columns"]
         )
         ids = {*key, declared.id, *(link.column for link in foreign)}
