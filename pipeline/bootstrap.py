@@ -265,10 +265,10 @@ def _tables(
     if not databases:
         return None
     from pipeline.tables.answers import Tables
-    from pipeline.tables.costs import Costs
+    from pipeline.tables.costs import COSTS_FILE, Costs
     from pipeline.tables.tools import Tools
 
-    costs = Costs(settings.home / "costs.jsonl")
+    costs = Costs(settings.home / COSTS_FILE)
     return Tables(Tools(databases, embedder, worker, settings.sql, settings.home, costs))
 
 

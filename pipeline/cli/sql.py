@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pipeline.cli import console
+from pipeline.cli.sql_compare import compare, costs
 from pipeline.cli.sql_demo import demo
 from pipeline.cli.sql_run import run
 from pipeline.cli.sql_tables import tables
@@ -19,4 +20,6 @@ def sql() -> None:
 
 sql.add_command(tables)
 sql.add_command(run)
+sql.add_command(compare)
+sql.add_command(costs)
 sql.add_command(demo)

@@ -77,7 +77,7 @@ class Tables:
         if request.database and request.database not in tools.databases:
             raise DatabaseUnknownError(what=request.database, known=", ".join(sorted(tools.databases)))
         try:
-            turn = self._begun(request, cancelled)
+            turn = self.turn(request, cancelled)
         except OtvetError as error:
             if request.database or request.route in ("sql", "hybrid"):
                 raise
@@ -95,12 +95,17 @@ class Tables:
         Raises:
             OtvetError: The database cannot be read.
         """
-        turn = self._begun(request, cancelled)
+        turn = self.turn(request, cancelled)
         for _ in choose_route(turn, self._tools):
             pass
         return turn
 
-    def _begun(self, request: AskRequest, cancelled: Callable[[], bool]) -> Turn:
+    def turn(self, request: AskRequest, cancelled: Callable[[], bool]) -> Turn:
+        """A request with its database chosen and its words understood; no route yet.
+
+        Raises:
+            OtvetError: The database cannot be read.
+        """
         query = understand(request)
         database, catalog = choose_database(query.text, self._tools, request.database)
         model = self._model(request, cancelled)

@@ -13,9 +13,12 @@ from pathlib import Path
 from pipeline.durable import put_in_place
 from pipeline.types import DayCost, Step
 
-__all__ = ["Costs"]
+__all__ = ["COSTS_FILE", "Costs"]
 
 logger = logging.getLogger(__name__)
+
+COSTS_FILE = "costs.jsonl"
+"""Beside ``otvet.toml``."""
 
 MOST_LINES = 2_000
 """Lines kept, a day and route each: more than a year of everything."""
