@@ -15,17 +15,16 @@ import json
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pipeline.bootstrap import create_service
 from pipeline.errors import OtvetError
+from pipeline.evaluation.sql_compare import shown
 from pipeline.evaluation.sql_questions import SqlQuestion, load_sql_questions, same_rows
 from pipeline.service import QAService
 from pipeline.settings import load_settings
-from pipeline.sql.excerpt import whole
-from pipeline.sql.schema_strategies import choose_tables
-from pipeline.sql.understood import words_of
 from pipeline.tables.answers import Tables
 from pipeline.types import AskRequest, Reply
 
@@ -77,38 +76,17 @@ class Bench:
 
     def _schema(self, question: SqlQuestion) -> Record:
         """What a strategy shows: its tokens and whether all tables of the right statement are there."""
-        tools, database = self.tables.tools, self.tables.tools.databases[question.database]
-        catalog = database.catalog()
-        words = words_of(question.question, catalog, tools.today())
-        search = tools.schema(catalog, words.sure_tables)
-        strategy = tools.settings.tables
-        choose_tables(search, question.question, strategy)  # vectors of tables are made once
-        started = time.perf_counter()
-        found = choose_tables(search, question.question, strategy)
-        ms = (time.perf_counter() - started) * 1000
-        right = set(database.check(question.sql).tables)
-        shown = {table.name for table in found.tables}
-        count = self._count
-        return {
-            "tokens": count(found.text),
-            "whole": count(whole(catalog).text),
-            "tables": len(shown),
-            "right": right <= shown,
-            "ms": round(ms, 2),
-        }
+        self.wait()
+        worker = self.tables.tools.worker
+        count = worker.get().count_tokens if worker is not None else len
+        tools = self.tables.tools
+        return asdict(shown(tools, question, tools.settings.tables, count))
 
     def wait(self) -> None:
         """Until the model is loaded."""
         worker = self.tables.tools.worker
         if worker is not None:
             worker.get().wait_ready(120)
-
-    def _count(self, text: str) -> int:
-        worker = self.tables.tools.worker
-        if worker is None:
-            return len(text) // 3
-        worker.get().wait_ready(120)
-        return worker.get().count_tokens(text)
 
     def _sql(self, question: SqlQuestion) -> Record:
         reply = self._asked(question, "sql")
@@ -207,10 +185,10 @@ def _schema_lines(bench: Bench, questions: list[SqlQuestion], strategy: str) -> 
     cut = 1 - tokens / statistics.mean(r["whole"] for _, r in found)
     tables = statistics.mean(r["tables"] for _, r in found)
     ms = statistics.median(r["ms"] for _, r in found)
-    right = _share([r["right"] for _, r in found])
+    right = _share([r["complete"] for _, r in found])
     size = f"{tokens:.0f} tokens, cut {cut:.1%}, {tables:.1f} tables"
     yield f"schema {strategy}: {size}, {ms:.1f} ms, right {right}"
-    yield from (f"  {q.id} {q.question}" for q, r in found if not r["right"])
+    yield from (f"  {q.id} {q.question}" for q, r in found if not r["complete"])
 
 
 def _sql_lines(bench: Bench, questions: list[SqlQuestion], strategy: str) -> Iterator[str]:

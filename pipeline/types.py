@@ -571,7 +571,8 @@ class Reply:
     """The whole reply to a request, before it is written as JSON.
 
     ``answer`` is plain text with checked markers ``[n]``; ``notes`` are sentences for people about
-    how the request was carried out (for example: no cross-encoder is installed).
+    how the request was carried out (for example: no cross-encoder is installed); ``tokens`` are those that
+    the language model has read and written for it.
     """
 
     question: str
@@ -584,6 +585,7 @@ class Reply:
     request_id: str
     notes: tuple[str, ...] = ()
     routed: Routed | None = None
+    tokens: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

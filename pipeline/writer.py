@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 
 from pipeline.answer.compose import compose
 from pipeline.answer.lasting import first_source_lasts, sources_last
@@ -99,7 +100,7 @@ class Writer:
         written = compose("".join(pieces), found.evidence, found.language, question=found.query.text)
         answer = with_quotation(written, found.evidence, found.language)
         turn.clock.lap("check")
-        yield Finished(found.reply(answer, spec.id))
+        yield Finished(replace(found.reply(answer, spec.id), tokens=(prompt.tokens, len(pieces))))
 
     def _second_look(self, worker: GeneratorWorker, found: Found) -> Generator[Event, None, bool]:
         """Whether the model, too, finds the answer in the best passage, where that is in doubt."""

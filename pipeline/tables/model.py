@@ -106,10 +106,6 @@ class RouteModel:
         """Whether it can be asked at once and knows how likely answers are."""
         return self.worker.state == "ready" and self.worker.scores
 
-    def spoken(self, text: str) -> tuple[int, int]:
-        """Tokens of a text that somebody else had it write; of the prompt nothing is known."""
-        return (0, self.worker.count_tokens(text)) if self.worker.state == "ready" else (0, 0)
-
     def _deadline(self) -> float:
         return min(self.until, time.monotonic() + self.step_s)
 

@@ -111,11 +111,7 @@ def _told(turn: Turn, events: Iterator[Event], statement: str) -> Iterator[Event
                 turn.log.add("search", str(len(reply.sources)))
                 yield Retrieved(turn.joined(reply, routed()))
             case Finished(reply):
-                turn.log.add("answer", reply.answer.outcome, _tokens(turn, reply.answer.text))
+                turn.log.add("answer", reply.answer.outcome, reply.tokens)
                 yield Finished(turn.joined(reply, routed()))
             case _:
                 yield event
-
-
-def _tokens(turn: Turn, answer: str) -> tuple[int, int]:
-    return turn.model.spoken(answer) if turn.model else (0, 0)
