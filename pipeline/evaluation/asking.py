@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pipeline.evaluation.answer_match import comparable, shows, word_scores
+from pipeline.evaluation.answer_match import shows, word_scores
 from pipeline.evaluation.citing import citing, without_markers
 from pipeline.evaluation.faithfulness import Faithfulness, Sentence
 from pipeline.evaluation.judge import Judge
-from pipeline.evaluation.questions import KnownQuestion, is_named
+from pipeline.evaluation.places import place_of
+from pipeline.evaluation.questions import KnownQuestion
 from pipeline.evaluation.records import Record, Verdict, key_of
 from pipeline.ports import Embedder, Service
 from pipeline.rerankers.late_interaction import late_interaction_score, similarity_matrix
 from pipeline.retrieval.question import encode_question
 from pipeline.service import EXTRACTIVE
-from pipeline.types import AskRequest, Chunk, Reply, Source
+from pipeline.types import AskRequest, Chunk, Reply
 
 __all__ = ["Asking", "answer_relevance"]
 
@@ -58,7 +59,7 @@ class Asking:
             key=key_of(question),
             question=question,
             files=tuple(source.file for source in reply.sources),
-            right=tuple(_place(question, source, chunks.get(source.n)) for source in reply.sources),
+            right=tuple(place_of(question, chunks[source.n]) for source in reply.sources),
             outcome=reply.answer.outcome,
             answer=reply.answer.text,
             model=reply.model,
@@ -109,20 +110,3 @@ def answer_relevance(question: str, answer: str, embedder: Embedder) -> float:
     _, asked = encode_question(question, embedder)
     _, said = encode_question(answer, embedder)
     return late_interaction_score(similarity_matrix(asked.vectors, said.vectors))
-
-
-def _place(question: KnownQuestion, source: Source, chunk: Chunk | None) -> int | None:
-    """Number of the right place that a source is from."""
-    if not question.passages:
-        return next((n for n, name in enumerate(question.files) if is_named(source.file, name)), None)
-    if chunk is None:
-        return None
-    said = comparable(chunk.text)
-    return next(
-        (n for n, passage in enumerate(question.passages) if _is_from(passage, chunk, said)),
-        None,
-    )
-
-
-def _is_from(passage: str, chunk: Chunk, said: str) -> bool:
-    return passage == chunk.id or comparable(passage) in said

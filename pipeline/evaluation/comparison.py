@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.evaluation.bootstrap import Change, Sample, adjusted, change
+from pipeline.evaluation.bootstrap import Change, Sample, chances, change, paired
 from pipeline.evaluation.summary import LOWER_IS_BETTER, SPEED
 
 __all__ = ["ALPHA", "Compared", "compare"]
@@ -21,7 +21,7 @@ class Compared:
     """One measure in two runs.
 
     Attributes:
-        p: Of its change, corrected for the number of measures (Holm).
+        p: How likely a change as large as this one is, in any of the measures, by luck.
         judgement: ``same`` where the change may be luck.
         counts: False for measures of speed: another program on the machine changes them, too.
     """
@@ -35,23 +35,24 @@ class Compared:
 
 def compare(before: Mapping[str, Sample], after: Mapping[str, Sample]) -> list[Compared]:
     """Every measure that both runs have, over the questions that both have."""
-    found = {
-        name: one
+    pairs = {
+        name: pair
         for name, sample in after.items()
-        if name in before and (one := change(before[name], sample)) is not None
+        if name in before and (pair := paired(before[name], sample)) is not None
     }
-    # Speed has a correction of its own: it must not cost the measures of quality their power.
-    quality = [name for name in found if name not in SPEED]
-    speed = [name for name in found if name in SPEED]
-    chances = {
+    # Speed is held against speed alone: it must not cost the measures of quality their power.
+    quality = [name for name in pairs if name not in SPEED]
+    speed = [name for name in pairs if name in SPEED]
+    found = {
         name: p
         for names in (quality, speed)
-        for name, p in zip(names, adjusted([found[name].p for name in names]), strict=True)
+        for name, p in zip(names, chances([pairs[name] for name in names]), strict=True)
     }
-    return [
-        Compared(name, one, chances[name], _judgement(name, one, chances[name]), name not in SPEED)
-        for name, one in found.items()
-    ]
+    return [_compared(name, change(*pair), found[name]) for name, pair in pairs.items()]
+
+
+def _compared(name: str, one: Change, p: float) -> Compared:
+    return Compared(name, one, p, _judgement(name, one, p), name not in SPEED)
 
 
 def _judgement(name: str, one: Change, p: float) -> Judgement:

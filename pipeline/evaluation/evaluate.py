@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipeline.evaluation.asking import Asking
 from pipeline.evaluation.questions import KnownQuestion
 from pipeline.evaluation.records import key_of
-from pipeline.evaluation.report_tables import Report, measure_name, number
+from pipeline.evaluation.report_tables import Report, chance_text, measure_name, number
 from pipeline.evaluation.runs import Run
 
 __all__ = ["Bar", "evaluate", "failures"]
@@ -66,6 +66,6 @@ def failures(report: Report, bars: Sequence[Bar]) -> list[str]:
             before, after = (number(one.measure, value) for value in (one.change.before, one.change.after))
             name = measure_name(one.measure, report.language)
             said.append(
-                report.tell("eval_bar_worse", name=name, before=before, after=after, p=f"{one.p:.3f}")
+                report.tell("eval_bar_worse", name=name, before=before, after=after, p=chance_text(one.p))
             )
     return said

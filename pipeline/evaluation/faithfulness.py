@@ -140,6 +140,8 @@ class Faithfulness:
     def _judged(self, claim: str, numbers: tuple[int, ...], passages: Sequence[_Passage]) -> Sentence:
         if not passages:
             return Sentence(claim, numbers, 0.0, supported=False, reason="no_source")
+        if claim.endswith("?"):
+            return Sentence(claim, numbers, 0.0, supported=False, reason="unlike")  # said again, not answered
         signs = self._signs(claim, passages)
         likely = chance(signs)
         supported = likely >= THRESHOLD

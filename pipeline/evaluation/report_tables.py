@@ -33,6 +33,7 @@ _RANKING = {
 """Names that are the same in every language."""
 
 _INTERVAL = "95 %"
+_LEAST_SHOWN = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class Report:
                 f"{number(one.measure, one.change.difference, sign=True)}",
                 f"{number(one.measure, one.change.low, sign=True)}…"
                 f"{number(one.measure, one.change.high, sign=True)}",
-                f"{one.p:.3f}",
+                chance_text(one.p),
                 str(one.change.questions),
                 self.tell(f"eval_{one.judgement}"),
             )
@@ -171,6 +172,11 @@ def number(measure: str, value: float, *, sign: bool = False) -> str:
     """A value of a measure as it is shown."""
     digits = 1 if measure in ("tokens_per_s", "total_ms") else 3
     return f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
+
+
+def chance_text(p: float) -> str:
+    """A chance as it is shown."""
+    return f"{p:.3f}" if p >= _LEAST_SHOWN else f"<{_LEAST_SHOWN}"
 
 
 def measure_name(measure: str, language: Language) -> str:

@@ -12,6 +12,7 @@ from pipeline import bootstrap
 from pipeline.cli.console import exit_code
 from pipeline.cli.eval import eval as command
 from pipeline.errors import QualityError, QuestionsFileError, RunMissingError
+from pipeline.evaluation import bootstrap as figures
 from pipeline.evaluation.asking import Asking
 from pipeline.indexing import EmbedderSource
 from pipeline.stores import json_store
@@ -20,6 +21,13 @@ QUESTIONS = (
     '{"question": "Сколько дней длится отпуск?", "files": ["отпуск.md"], "answer_any": ["28 дней"]}\n'
     '{"question": "Где стоит принтер?", "files": ["принтер.md", "нет.md"]}\n'
 )
+
+
+@pytest.fixture(autouse=True)
+def few_permutations(monkeypatch):
+    """The tests of the figures themselves have as many as the product."""
+    monkeypatch.setattr(figures, "PERMUTATIONS", 500)
+    monkeypatch.setattr(figures, "RESAMPLES", 200)
 
 
 @pytest.fixture

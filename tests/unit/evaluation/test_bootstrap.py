@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.evaluation.bootstrap import Sample, adjusted, change, figure, quantile_figure
+from pipeline.evaluation import bootstrap
+from pipeline.evaluation.bootstrap import Sample, chances, change, figure, paired, quantile_figure
 from pipeline.evaluation.comparison import compare
 
 
@@ -58,7 +59,6 @@ def test_nothing_tells_nothing():
     assert figure(sample([])) is None
     assert figure(sample([0, 0], [0, 0])) is None
     assert quantile_figure([], 0.5) is None
-    assert change(sample([1.0]), Sample.of([("other", 1.0, 1.0)])) is None
 
 
 def test_quantiles():
@@ -68,37 +68,54 @@ def test_quantiles():
     assert found.low < 95 < found.high
 
 
+def p(old: Sample, new: Sample) -> float:
+    (only,) = chances([(old, new)])
+    return only
+
+
 def test_the_permutation_test_agrees_with_counting_all_swaps():
     # Three questions got better by one, none worse: of 2^3 ways to swap, 2 differ as much.
-    found = change(sample([0, 0, 0, 1, 1]), sample([1, 1, 1, 1, 1]))
-    assert found is not None
-    assert found.difference == pytest.approx(0.6)
-    assert found.p == pytest.approx(2 / 8, abs=0.02)
+    old, new = sample([0, 0, 0, 1, 1]), sample([1, 1, 1, 1, 1])
+    assert change(old, new).difference == pytest.approx(0.6)
+    assert p(old, new) == pytest.approx(2 / 8, abs=0.02)
     # Ten of them: 2 of 1024.
-    ten = change(sample([0] * 10), sample([1] * 10))
-    assert ten is not None
-    assert ten.p == pytest.approx(2 / 1024, abs=0.001)
+    assert p(sample([0] * 10), sample([1] * 10)) == pytest.approx(2 / 1024, abs=0.001)
 
 
 def test_equal_runs_do_not_differ():
-    found = change(sample([0, 1, 1]), sample([0, 1, 1]))
-    assert found is not None
-    assert (found.p, found.difference) == (1.0, 0.0)
+    one = sample([0, 1, 1])
+    assert (p(one, one), change(one, one).difference) == (1.0, 0.0)
+    assert chances([]) == []
+
+
+def test_measures_that_move_together_cost_no_power_and_others_do():
+    old, new = sample([0] * 8 + [1] * 8), sample([1] * 16)
+    rng = np.random.default_rng(3)
+    others = [(sample(rng.random(16).tolist()), sample(rng.random(16).tolist())) for _ in range(20)]
+    alone, same, among = p(old, new), chances([(old, new)] * 10)[0], chances([(old, new), *others])[0]
+    assert same == alone
+    assert alone < among < 21 * alone  # never worse than Bonferroni
+
+
+def test_luck_is_called_luck(monkeypatch):
+    """Runs that are alike differ significantly in one of many measures no more often than they may."""
+    monkeypatch.setattr(bootstrap, "PERMUTATIONS", 1000)
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(40):
+        pairs = [(sample(rng.random(20).tolist()), sample(rng.random(20).tolist())) for _ in range(5)]
+        found += min(chances(pairs)) < 0.05
+    assert found <= 6  # 2 are expected; 7 or more come up once in 300 times
 
 
 def test_only_common_questions_are_compared_in_whatever_order():
     before = Sample.of([("a", 1.0, 1.0), ("b", 0.0, 1.0), ("gone", 0.0, 1.0)])
     after = Sample.of([("new", 1.0, 1.0), ("b", 0.0, 1.0), ("a", 1.0, 1.0)])
-    found = change(before, after)
-    assert found is not None
-    assert (found.questions, found.difference) == (2, 0.0)
-
-
-def test_holm():
-    # 3 · 0.01, 2 · 0.02, 1 · 0.9, never falling.
-    assert adjusted([0.9, 0.01, 0.02]) == pytest.approx([0.9, 0.03, 0.04])
-    assert adjusted([0.04, 0.03]) == pytest.approx([0.06, 0.06])
-    assert adjusted([]) == []
+    both = paired(before, after)
+    assert both is not None
+    assert both[0].keys == both[1].keys == ("b", "a")
+    assert change(*both).difference == 0.0
+    assert paired(sample([1.0]), Sample.of([("other", 1.0, 1.0)])) is None
 
 
 def test_what_is_worse_is_told_by_the_measure():

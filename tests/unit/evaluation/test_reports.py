@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.evaluation import bootstrap
 from pipeline.evaluation.evaluate import Bar, failures
 from pipeline.evaluation.faithfulness import Sentence
 from pipeline.evaluation.questions import KnownQuestion
@@ -19,6 +20,13 @@ from pipeline.evaluation.runs import Plan, Run, open_run
 from pipeline.evaluation.summary import confusion, figures, places_for, samples
 
 EVIL = "<script>alert(1)</script> | [x](http://evil) `*` \"'&"
+
+
+@pytest.fixture(autouse=True)
+def few_permutations(monkeypatch):
+    """The tests of the figures themselves have as many as the product."""
+    monkeypatch.setattr(bootstrap, "PERMUTATIONS", 500)
+    monkeypatch.setattr(bootstrap, "RESAMPLES", 200)
 
 
 def record(
@@ -134,7 +142,7 @@ def test_bars_and_significant_losses_fail(tmp_path: Path):
     report = Report(run_of(tmp_path, lost, "now"), "ru", run_of(tmp_path, many, "before"))
     said = failures(report, [Bar("hit@1", 0.5), Bar("refused_wrongly", 0.1, most=True), Bar("hit@3", 0.0)])
     assert said[0].strip() == "hit@1: 0.000 ниже 0.5"
-    assert any("MRR" in line and "p = 0.0" in line for line in said[1:])
+    assert any("MRR" in line and "p: " in line for line in said[1:])
     assert (
         failures(Report(report.run, "en"), [Bar("total_ms", 1.0, most=True)])[0].strip().endswith("above 1")
     )
