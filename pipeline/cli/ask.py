@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from pipeline.cli import console
-from pipeline.types import AskRequest, Failed, Finished, Reply, Retrieved, Token
+from pipeline.cli.filters import filter_options
+from pipeline.types import AskRequest, Failed, Filter, Finished, Reply, Retrieved, Token
 
 __all__ = ["ask", "print_sources", "run"]
 
@@ -13,10 +14,13 @@ __all__ = ["ask", "print_sources", "run"]
 @click.command(help=console.tell("ask_help"), context_settings={"ignore_unknown_options": True})
 @click.argument("question", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--sources-only", is_flag=True, help=console.tell("ask_option_sources"))
+@filter_options
 @console.json_option
-def ask(question: tuple[str, ...], sources_only: bool, as_json: bool) -> None:
+def ask(question: tuple[str, ...], sources_only: bool, wanted: Filter | None, as_json: bool) -> None:
     """Answer a question from the knowledge base."""
-    request = AskRequest(question=" ".join(question), use_rag=not sources_only, language=console.language())
+    request = AskRequest(
+        question=" ".join(question), use_rag=not sources_only, filter=wanted, language=console.language()
+    )
     run(request, as_json=as_json)
 
 

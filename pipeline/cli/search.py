@@ -6,7 +6,8 @@ import click
 
 from pipeline.cli import console
 from pipeline.cli.ask import run
-from pipeline.types import AskRequest
+from pipeline.cli.filters import filter_options
+from pipeline.types import AskRequest, Filter
 
 __all__ = ["search"]
 
@@ -20,8 +21,9 @@ __all__ = ["search"]
     show_default=True,
     help=console.tell("search_option_top_k"),
 )
+@filter_options
 @console.json_option
-def search(question: tuple[str, ...], top_k: int, as_json: bool) -> None:
+def search(question: tuple[str, ...], top_k: int, wanted: Filter | None, as_json: bool) -> None:
     """Find sources."""
-    request = AskRequest(question=" ".join(question), top_k=top_k, language=console.language())
+    request = AskRequest(question=" ".join(question), top_k=top_k, filter=wanted, language=console.language())
     run(request, as_json=as_json)

@@ -23,6 +23,15 @@ _NEEDS = {
 }
 """Kind -> the module it needs, and the extra that brings it."""
 
+_ABOUT = {
+    "json": "store_about_json",
+    "faiss-flat": "store_about_faiss_flat",
+    "faiss-hnsw": "store_about_faiss_hnsw",
+    "chroma": "store_about_chroma",
+    "postgres": "store_about_postgres",
+    "qdrant": "store_about_qdrant",
+}
+
 
 @click.group(help=console.tell("store_help"))
 def store() -> None:
@@ -51,7 +60,7 @@ def _row(kind: str, used: str) -> dict[str, Any]:
         "used": kind == used,
         "installed": not module or importlib.util.find_spec(module) is not None,
         "extra": extra or None,
-        "about": console.tell(f"store_about_{kind.replace('-', '_')}"),
+        "about": console.tell(_ABOUT[kind]),
     }
 
 

@@ -7,8 +7,9 @@ import re
 from pipeline import __version__
 from pipeline.web.classification import CLASSIFY_FIELDS, WAIT_LIMIT_S
 from pipeline.web.comparing import COMPARE_FIELDS
+from pipeline.web.filters import FILTER_FIELDS
 from pipeline.web.routes import ROUTES, Route
-from pipeline.web.schemas import FIELDS, FILTER_FIELDS, Field
+from pipeline.web.schemas import FIELDS, Field
 
 __all__ = ["document"]
 
@@ -55,6 +56,16 @@ _OPTION = {"label": _TEXT, "question": _TEXT, "route": {"type": ["string", "null
 _CLARIFY = {
     "question": _TEXT,
     "options": {"type": "array", "items": {"type": "object", "properties": _OPTION}},
+}
+_SCALAR = {"type": ["string", "number", "boolean"]}
+_CONDITIONS: dict[str, object] = {
+    "type": "object",
+    "additionalProperties": {"oneOf": [_SCALAR, {"type": "array", "items": _SCALAR}]},
+}
+_SPAN: dict[str, object] = {
+    "type": "object",
+    "properties": {"from": _TEXT, "to": _TEXT},
+    "additionalProperties": False,
 }
 _REPLY = {
     "question": _TEXT,
@@ -301,7 +312,7 @@ def _schema(field: Field) -> dict[str, object]:
         case "texts" | "examples":
             return _list(field) | about
         case "filter":
-            kinds: tuple[dict[str, object], ...] = (_TEXTS, _TEXTS, _TEXT, {"type": "object"})
+            kinds: tuple[dict[str, object], ...] = (_TEXTS, _TEXTS, _TEXT, _CONDITIONS, _SPAN)
             properties = dict(zip(FILTER_FIELDS, kinds, strict=True))
             return {"type": "object", "properties": properties, "additionalProperties": False} | about
 

@@ -17,7 +17,7 @@ from pipeline.errors import MalformedBodyError, QuestionTooLongError
 from pipeline.jobs import Key
 from pipeline.messages import Phrase
 from pipeline.strategies import RERANKERS, STRATEGIES
-from pipeline.types import AskRequest, Filter, Language, Metadata, Route
+from pipeline.types import AskRequest, Language, Route
 from pipeline.understand import QUESTION_LIMIT
 from pipeline.web.fields import (
     KEY_LIMIT,
@@ -32,10 +32,10 @@ from pipeline.web.fields import (
     text_of,
     texts_of,
 )
+from pipeline.web.filters import filter_of
 
 __all__ = [
     "FIELDS",
-    "FILTER_FIELDS",
     "KEY_LIMIT",
     "Field",
     "Format",
@@ -79,7 +79,6 @@ FIELDS: dict[str, Field] = {
     "confirm_sql": Field("boolean", None, "Show the statement first; it runs once it is confirmed."),
     "idempotency_key": Field("text", None, "A request repeated under it is answered once.", 0, KEY_LIMIT),
 }
-FILTER_FIELDS = ("source_type", "tags", "path_prefix", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def parse(
         strategy=choice_of(body, FIELDS, "strategy"),
         reranker=choice_of(body, FIELDS, "reranker"),
         scores=boolean_of(body, FIELDS, "scores"),
-        filter=_filter(body.get("filter")),
+        filter=filter_of(body.get("filter")),
         # An empty field of a form means that nothing was filled in.
         prompt=text_of("prompt", body.get("prompt") or "") or None,
         data=texts_of("data", body.get("data")),
@@ -205,31 +204,3 @@ def _format(body: Mapping[str, object]) -> Format:
     if isinstance(value, bool | str) and word in _FORMATS:
         return _FORMATS[word]
     return refuse("format", "field_format")
-
-
-def _filter(value: object) -> Filter | None:
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        refuse("filter", "field_object")
-    for name in value:
-        if name not in FILTER_FIELDS:
-            refuse(f"filter.{name[:40]}", "field_unknown", known=", ".join(FILTER_FIELDS))
-    prefix = value.get("path_prefix")
-    return Filter(
-        source_types=texts_of("filter.source_type", value.get("source_type")),
-        tags=texts_of("filter.tags", value.get("tags")),
-        path_prefix="" if prefix is None else text_of("filter.path_prefix", prefix),
-        metadata=_metadata(value.get("metadata")),
-    )
-
-
-def _metadata(value: object) -> Metadata:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        refuse("filter.metadata", "field_object")
-    for name, item in value.items():
-        if not isinstance(item, str | int | float):
-            refuse(f"filter.metadata.{name[:40]}", "field_scalar")
-    return value

@@ -156,7 +156,8 @@ def test_fields_reach_the_service_with_their_defaults(start):
                 "source_type": ["md"],
                 "tags": "hr",
                 "path_prefix": "docs/",
-                "metadata": {"year": 2024},
+                "metadata": {"year": 2024, "owner": ["Анна", 5, True]},
+                "date": {"from": "2024", "to": "2024-03-05T00:00:00"},
             },
             "prompt": "Перескажи",
             "data": ["раз", "два"],
@@ -174,7 +175,8 @@ def test_fields_reach_the_service_with_their_defaults(start):
         ("hr",),
         "docs/",
     )
-    assert full.filter.metadata == {"year": 2024}
+    assert full.filter.metadata == {"year": 2024, "owner": ("Анна", 5, True)}
+    assert (full.filter.since, full.filter.until) == ("2024", "2024-03-05")
     assert (full.prompt, full.data) == ("Перескажи", ("раз", "два"))
 
 
@@ -220,12 +222,27 @@ def test_top_k_out_of_its_range_is_refused_by_name(standing, value):
         ("filter", {"tag": ["hr"]}),
         ("filter", {"path_prefix": 1}),
         ("filter", {"metadata": {"a": []}}),
+        ("filter", {"metadata": {"a": [[1]]}}),
+        ("filter", {"metadata": {"a": None}}),
+        ("filter", {"date": "2024"}),
+        ("filter", {"date": {"from": 2024}}),
+        ("filter", {"date": {"from": "вчера"}}),
+        ("filter", {"date": {"to": "2024-13"}}),
+        ("filter", {"date": {"since": "2024"}}),
     ],
 )
 def test_a_field_of_a_wrong_type_is_named(standing, field, value):
     answered = standing.ask({"question": "отпуск"} | {field: value})
     assert_problem(answered, 400, "invalid_request")
     assert field in answered.json["message"]
+
+
+def test_an_empty_date_of_a_form_asks_nothing(start):
+    """1C writes a date that was not filled in as the first day of the first year."""
+    service = ScriptedService()
+    date = {"from": "0001-01-01T00:00:00", "to": None}
+    assert start(service).ask({"question": "отпуск", "filter": {"date": date}}).status == 200
+    assert (service.requests[0].filter.since, service.requests[0].filter.until) == ("", "")
 
 
 def test_a_missing_question_is_named(standing):
