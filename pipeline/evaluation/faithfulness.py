@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pipeline.answer.fact_source import FactSource
 from pipeline.answer.facts import find_facts
-from pipeline.answer.markers import split_statements
+from pipeline.answer.markers import Statement, split_statements
 from pipeline.answer.support import content_terms, negates
 from pipeline.answer.units import split_units
 from pipeline.answer.values import Value, values_of
@@ -218,17 +218,44 @@ class _Sentence:
 def claims_of(answer: str, known: Sequence[int]) -> list[tuple[str, tuple[int, ...]]]:
     """The sentences of an answer that claim something, with the numbers they cite.
 
+    A marker stands for the sentences before it, too, and one in the first line of a list for the list: a
+    sentence without one has that of the next sentence of its paragraph, else of the one before.
+
     The quotation beneath an answer is left out: it is the source's own by construction and would only
     flatter. So is what opens a list, and a bare yes or no.
     """
     prose = answer
     for language in ("ru", "en"):
         prose = prose.split("\n\n" + message("answers", "answer_quotation", language, quote="").strip())[0]
-    return [
-        (statement.text, statement.numbers)
-        for statement in split_statements(prose, known)
-        if content_terms(statement.text) and not statement.text.endswith(":")
-    ]
+    claims: list[tuple[str, tuple[int, ...]]] = []
+    for paragraph in _paragraphs(split_statements(prose, known)):
+        cited = _inherited([statement.numbers for statement in paragraph])
+        claims += [
+            (statement.text, numbers)
+            for statement, numbers in zip(paragraph, cited, strict=True)
+            if content_terms(statement.text) and not statement.text.endswith(":")
+        ]
+    return claims
+
+
+def _paragraphs(statements: Sequence[Statement]) -> list[list[Statement]]:
+    """Statements between empty lines; what a colon announces belongs to it."""
+    paragraphs: list[list[Statement]] = []
+    for statement in statements:
+        announced = bool(paragraphs) and paragraphs[-1][-1].text.endswith(":")
+        if not paragraphs or ("\n\n" in statement.lead and not announced):
+            paragraphs.append([])
+        paragraphs[-1].append(statement)
+    return paragraphs
+
+
+def _inherited(cited: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    found = list(cited)
+    for place in range(len(found) - 2, -1, -1):
+        found[place] = found[place] or found[place + 1]
+    for place in range(1, len(found)):
+        found[place] = found[place] or found[place - 1]
+    return found
 
 
 def chance(signs: Signs) -> float:

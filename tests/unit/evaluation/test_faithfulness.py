@@ -82,8 +82,25 @@ def test_what_claims_something_and_what_it_cites():
     assert claims_of(answer, (1, 2)) == [("Отпуск длится 28 дней.", (1,)), ("- заявление", (2,))]
 
 
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("Первое слово. Второе слово [1].", [(1,), (1,)]),
+        ("Первое слово [2]. Второе слово [1]. Третье слово.", [(2,), (1,), (1,)]),
+        ("Порядок [2]:\n- первое слово\n- второе слово", [(2,), (2,)]),
+        ("Порядок [2]:\n\n- первое слово\n- второе слово", [(2,), (2,)]),
+        ("- первое слово [1]\n- второе слово", [(1,), (1,)]),
+        ("Первое слово.\n\nВторое слово [1].", [(), (1,)]),
+        ("Первое слово.", [()]),
+    ],
+)
+def test_a_marker_stands_for_its_paragraph(answer, cited):
+    assert [numbers for _, numbers in claims_of(answer, (1, 2))] == cited
+
+
 def test_a_sentence_without_a_source_is_not_supported():
-    judged = Faithfulness(WordEmbedder()).judge("Отпуск длится 28 дней. Месяц короткий [1].", {1: VACATION})
+    answer = "Отпуск длится 28 дней.\n\nМесяц короткий [1]."
+    judged = Faithfulness(WordEmbedder()).judge(answer, {1: VACATION})
     assert [one.supported for one in judged] == [False, False]
     assert (judged[0].reason, judged[0].chance, judged[1].numbers) == ("no_source", 0.0, (1,))
     assert judged[1].reason not in ("", "no_source")
