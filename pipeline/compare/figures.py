@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from pipeline.compare.trial import Trial
 from pipeline.compare.ways import WHOLE, Way
-from pipeline.evaluation.bootstrap import Change, Figure, Sample, change, figure
+from pipeline.evaluation.bootstrap import Figure, Sample, chances, change, figure, paired
 from pipeline.evaluation.ranking import ranking_values
 
-__all__ = ["LOWER_IS_BETTER", "MEASURES", "Summary", "summaries"]
+__all__ = ["LOWER_IS_BETTER", "MEASURES", "Against", "Summary", "summaries"]
 
 MEASURES = ("hit@1", "hit@3", "mrr", "recall", "refused_wrongly", "refused_rightly", "tokens", "ms")
 """What is counted of every way. ``recall`` is of the right places among all sources looked at; ``tokens`` and
@@ -23,7 +22,19 @@ TESTED = ("hit@1", "hit@3", "mrr")
 """What is held against the default."""
 
 
-T = TypeVar("T")
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a way does otherwise than the default, over the same questions.
+
+    Attributes:
+        low, high: 95 % interval of the difference.
+        p: How likely it is by luck that any of all the compared figures differs as much.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +49,7 @@ class Summary:
 
     way: Way
     figures: Mapping[str, Figure]
-    against: Mapping[str, Change]
+    against: Mapping[str, Against]
     saving: float | None
 
 
@@ -50,23 +61,32 @@ def summaries(trials: Iterable[Trial], default: Way) -> list[Summary]:
     found = {way: _samples(some) for way, some in by_way.items()}
     whole = next((samples for way, samples in found.items() if way.strategy == WHOLE.strategy), None)
     whole_tokens = _mean(whole["tokens"]) if whole else 0.0
+    against = _against(found, default)
     return [
         Summary(
             way,
-            _told({name: figure(sample) for name, sample in samples.items()}),
-            {} if way == default or default not in found else _against(found[default], samples),
+            {name: one for name, sample in samples.items() if (one := figure(sample)) is not None},
+            against.get(way, {}),
             1 - _mean(samples["tokens"]) / whole_tokens if whole_tokens else None,
         )
         for way, samples in found.items()
     ]
 
 
-def _against(usual: Mapping[str, Sample], samples: Mapping[str, Sample]) -> dict[str, Change]:
-    return _told({name: change(usual[name], samples[name]) for name in TESTED})
-
-
-def _told(values: Mapping[str, T | None]) -> dict[str, T]:
-    return {name: value for name, value in values.items() if value is not None}
+def _against(found: Mapping[Way, Mapping[str, Sample]], default: Way) -> dict[Way, dict[str, Against]]:
+    """Every other way against the default; one correction for all that is compared."""
+    pairs = {
+        (way, name): pair
+        for way, samples in found.items()
+        for name in TESTED
+        if way != default and default in found
+        if (pair := paired(found[default][name], samples[name])) is not None
+    }
+    against: dict[Way, dict[str, Against]] = {}
+    for ((way, name), pair), p in zip(pairs.items(), chances(list(pairs.values())), strict=True):
+        one = change(*pair)
+        against.setdefault(way, {})[name] = Against(one.difference, one.low, one.high, p)
+    return against
 
 
 def _samples(trials: Sequence[Trial]) -> dict[str, Sample]:

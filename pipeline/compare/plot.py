@@ -18,6 +18,8 @@ LINES = 8
 _WIDTH, _HEIGHT = 760, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 236, 16, 40
 _LABEL_STEP = 16
+_BESIDE = 3
+_EDGE = 16
 _DATES = 6
 
 # For a file that stands alone; on the page the same classes have the page's own colours.
@@ -91,7 +93,7 @@ def history_svg(
         drawn.append(scale.line(line, number, y))
     for place, line in enumerate(below):
         said = f"↓ {scale.said(line.last)} {line.way.name}"
-        drawn.append(_text(_WIDTH - _RIGHT + 12, _HEIGHT - 6 - _LABEL_STEP * place, said, "start"))
+        drawn.append(_text(_WIDTH - _RIGHT + 48, _HEIGHT - 10 - _LABEL_STEP * place, said, "start"))
     size = f' width="{_WIDTH}" height="{_HEIGHT}"' if alone else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}"{size} role="img" '
@@ -110,6 +112,7 @@ class _Scale:
     low: float
     high: float
     runs: int
+    lines: int
     shares: bool
 
     @classmethod
@@ -118,11 +121,11 @@ class _Scale:
         low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
         room = (high - low) * 0.06 or 0.05 * abs(high) or 0.05
         low = max(low - room, 0.0)
-        return cls(low, min(high + room, 1.0) if shares else high + room, runs, shares)
+        return cls(low, min(high + room, 1.0) if shares else high + room, runs, len(lines), shares)
 
     def x(self, run: int) -> float:
-        width = _WIDTH - _LEFT - _RIGHT
-        return _LEFT + width / 2 if self.runs == 1 else _LEFT + width * run / (self.runs - 1)
+        left, width = _LEFT + _EDGE, _WIDTH - _LEFT - _RIGHT - 2 * _EDGE
+        return left + width / 2 if self.runs == 1 else left + width * run / (self.runs - 1)
 
     def y(self, value: float) -> float:
         height = _HEIGHT - _TOP - _BOTTOM
@@ -145,7 +148,9 @@ class _Scale:
         return drawn
 
     def line(self, line: Line, number: int, label_y: float) -> str:
-        places = [(self.x(run), *map(self.y, point)) for run, point in sorted(line.points.items())]
+        # A little beside each other: intervals of the same run would hide one another.
+        beside = _BESIDE * (number - (self.lines - 1) / 2)
+        places = [(self.x(run) + beside, *map(self.y, point)) for run, point in sorted(line.points.items())]
         end, right = places[-1], _WIDTH - _RIGHT + 8
         bars = "".join(
             f'<line x1="{x:.1f}" y1="{low:.1f}" x2="{x:.1f}" y2="{high:.1f}" class="bar"/>'

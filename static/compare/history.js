@@ -23,13 +23,15 @@ async function picture(set, measure) {
   return response.ok && drawn.localName === "svg" ? document.importNode(drawn, true) : null;
 }
 
+const share = (value) => new Intl.NumberFormat(currentLanguage(), { minimumFractionDigits: 3, maximumFractionDigits: 3 }).format(value);
+
 function figure(entry, name) {
   const found = entry.figures.find(({ measure }) => measure === name);
   if (!found) return "—";
-  const said = (value) => (WHOLE_NUMBERS.includes(name) ? decimal(Math.round(value * 10) / 10) : value.toFixed(3));
+  const said = (value) => (WHOLE_NUMBERS.includes(name) ? decimal(Math.round(value * 10) / 10) : share(value));
   if (WHOLE_NUMBERS.includes(name)) return said(found.value);
   const mark = found.p !== null && found.p < SURE ? " !" : "";
-  return el("span", {}, `${said(found.value)}${mark}`, el("span", { class: "note" }, `[${said(found.low)} ${said(found.high)}]`));
+  return el("span", {}, `${said(found.value)}${mark}`, el("span", { class: "note" }, `[${said(found.low)}\u2026${said(found.high)}]`));
 }
 
 function lastTable(entries, measures) {

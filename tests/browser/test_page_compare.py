@@ -179,7 +179,7 @@ def test_history_with_a_picture_and_without(page: ComparePage, served: Served) -
         page.wait(lambda: len(page.all("#plot svg polyline")) == 2, "lines")
         page.wait_text("#runs", "candidates 30 → 60")
         rows = page.rows("#last tbody tr")
-        assert ["hybrid-z" in rows[0], "dense" in rows[1], "0.800 !" in rows[1]] == [True] * 3
+        assert ["hybrid-z" in rows[0], "dense" in rows[1], "0,800 !" in rows[1]] == [True] * 3
         Select(page.one("#measure")).select_by_value("tokens")
         page.wait_text("#plot", "600")
         assert page.complaints() == []
