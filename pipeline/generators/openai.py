@@ -117,6 +117,25 @@ class OpenAiGenerator:
     def _events(
         self, messages: Sequence[ChatMessage], sampling: Sampling, cancelled: Callable[[], bool]
     ) -> Generator[Mapping[str, Any], None, None]:
+        body = self._body(messages, sampling)
+        try:
+            begun = False
+            with closing(self._client.stream("/chat/completions", body, cancelled)) as events:
+                for event in events:
+                    begun = True
+                    if event.get("error") is not None:
+                        raise RemoteRefusedError(url=self._url(), http=200, reason=told(event))
+                    yield event
+            if not begun and not cancelled():
+                # llama-cpp-python's server says what is wrong only to those who want no stream.
+                self._client.call("/chat/completions", {**body, "stream": False, "max_tokens": 1}, cancelled)
+        except RemoteRefusedError as error:
+            if error.values["http"] in (200, 400, 413, 422) and _TOO_LONG.search(str(error.values["reason"])):
+                tokens = sum(upper_estimate(message.content) for message in messages)
+                raise PromptTooLongError(tokens=tokens, limit=self._spec.context_tokens - 1) from error
+            raise
+
+    def _body(self, messages: Sequence[ChatMessage], sampling: Sampling) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": message.role, "content": _sound(message.content)} for message in messages],
@@ -129,17 +148,7 @@ class OpenAiGenerator:
             body["stop"] = list(sampling.stop)[:4]  # more are refused; all are looked for here
         if sampling.grammar:
             body["grammar"] = sampling.grammar
-        try:
-            with closing(self._client.stream("/chat/completions", body, cancelled)) as events:
-                for event in events:
-                    if event.get("error") is not None:
-                        raise RemoteRefusedError(url=self._url(), http=200, reason=told(event))
-                    yield event
-        except RemoteRefusedError as error:
-            if error.values["http"] in (200, 400, 413, 422) and _TOO_LONG.search(str(error.values["reason"])):
-                tokens = sum(upper_estimate(message.content) for message in messages)
-                raise PromptTooLongError(tokens=tokens, limit=self._spec.context_tokens - 1) from error
-            raise
+        return body
 
     def _check(self, messages: Sequence[ChatMessage]) -> None:
         """A word is a token at least: what has more of them than the context needs no asking."""
