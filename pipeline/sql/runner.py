@@ -78,7 +78,14 @@ def run_statement(access: Access, statement: str, limits: Limits | None = None) 
     started = time.monotonic()
     run = _run_sqlite if access.dialect == "sqlite" else _run_postgres
     columns, rows = run(access, statement, limits)
-    kept = tuple(tuple(_plain(value) for value in row) for row in rows[: limits.rows])
+    days = [_are_days([row[place] for row in rows]) for place in range(len(columns))]
+    kept = tuple(
+        tuple(
+            _plain(value.date() if is_day and value else value)
+            for value, is_day in zip(row, days, strict=True)
+        )
+        for row in rows[: limits.rows]
+    )
     kinds = tuple(_kind([row[place] for row in kept]) for place in range(len(columns)))
     ms = (time.monotonic() - started) * 1000
     return ResultTable(tuple(columns), kinds, kept, len(rows) > limits.rows, round(ms, 1))
@@ -133,6 +140,14 @@ def _check_cost(connection: psycopg.Connection[tuple[Any, ...]], statement: str,
     cost = float(row[0][0]["Plan"]["Total Cost"]) if row else 0.0
     if cost > limit:
         raise StatementCostlyError(cost=round(cost), limit=round(limit))
+
+
+def _are_days(values: Sequence[object]) -> bool:
+    """True for times that all are midnight: PostgreSQL gives the months of dates so."""
+    times = [value for value in values if value is not None]
+    return bool(times) and all(
+        isinstance(value, dt.datetime) and value.time() == dt.time() for value in times
+    )
 
 
 def _plain(value: object) -> Value:

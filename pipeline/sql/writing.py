@@ -49,6 +49,7 @@ def plain_names(
                 true[id(column.this)] = held.name
     columns = sorted(column.name for table in tables.values() for column in table.columns)
     known = {name.lower(): name for name in columns}  # of several spellings the small one comes last
+    known |= {name: table.name.rpartition(".")[2] for name, table in tables.items()}
     for node in tree.find_all(exp.Identifier):
         small = str(node.this)
         name = true.get(id(node)) or known.get(small) or shown.get(small, small)
@@ -69,6 +70,7 @@ def _drop_aliases(tree: exp.Query) -> None:
     for table in list(tree.find_all(exp.Table)):
         if table.alias and table.alias == table.name and not table.args["alias"].args.get("columns"):
             table.set("alias", None)
+    _spell_out_places(tree)
     used = {column.name for column in tree.find_all(exp.Column) if not column.table}
     for alias in list(tree.find_all(exp.Alias)):
         inner, name = alias.this, alias.alias
@@ -76,6 +78,19 @@ def _drop_aliases(tree: exp.Query) -> None:
         made = _MADE.fullmatch(name) and alias.parent is tree and name not in used
         if (same and name not in used) or made:
             alias.replace(inner)
+
+
+def _spell_out_places(tree: exp.Query) -> None:
+    """``ORDER BY 2`` has been resolved to a made name; the value itself says more."""
+    from sqlglot import exp
+
+    order = tree.args.get("order")
+    if order is None or not isinstance(tree, exp.Select):
+        return
+    made = {item.alias: item.this for item in tree.selects if _MADE.fullmatch(item.alias)}
+    for column in list(order.find_all(exp.Column)):
+        if not column.table and column.name in made:
+            column.replace(made[column.name].copy())
 
 
 def shortened(tree: exp.Query) -> exp.Query:

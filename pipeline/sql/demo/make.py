@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+from pipeline.databases import DatabaseSource
 from pipeline.sql.demo.articles import article_tables
 from pipeline.sql.demo.shop import shop_tables
 from pipeline.sql.demo.tables import MadeTable, write_sqlite
 
-__all__ = ["demo_tables", "make_demo"]
+__all__ = ["demo_sources", "demo_tables", "make_demo"]
 
 SOURCES = "sources.toml"
 
@@ -18,6 +20,12 @@ SOURCES = "sources.toml"
 def demo_tables() -> dict[str, Sequence[MadeTable]]:
     """Database name -> its tables, in an order in which each can be filled."""
     return {"shop": shop_tables(), "articles": article_tables()}
+
+
+def demo_sources() -> tuple[DatabaseSource, ...]:
+    """How the demo declares its databases."""
+    declared = tomllib.loads(resources.files(__package__).joinpath(SOURCES).read_text(encoding="utf-8"))
+    return tuple(DatabaseSource.model_validate(entry) for entry in declared["database"])
 
 
 def make_demo(knowledge_base: Path) -> list[Path]:

@@ -1,0 +1,209 @@
+"""Questions' databases on a real PostgreSQL: catalog, results, rights, hostile statements (case 36)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from hostile_sql import BOTH, CASE_36, POSTGRES
+from postgres_server import Server
+
+from pipeline.databases import DatabaseSource
+from pipeline.errors import (
+    DatabaseUnusableError,
+    DatabaseWritableError,
+    StatementCostlyError,
+    StatementFailedError,
+    StatementRefusedError,
+    StatementSlowError,
+)
+from pipeline.settings import SqlSettings
+from pipeline.sql.database import Database, open_databases
+from pipeline.sql.demo.make import demo_sources, demo_tables
+from pipeline.sql.demo.tables import fill_postgres
+from pipeline.sql.runner import Limits, run_statement
+
+STATEMENTS = [text.replace("{t}", "orders") for text in (*CASE_36, *BOTH, *POSTGRES)]
+READER = "otvet_reader"
+
+
+@pytest.fixture(scope="module")
+def owner_url(postgres_server: Server) -> Iterator[str]:
+    """A base with the demo shop and articles, and a role that may only read."""
+    with postgres_server.database() as url:
+        with psycopg.connect(url) as connection:
+            for tables in demo_tables().values():
+                fill_postgres(tables, connection)
+            connection.execute("CREATE TABLE secrets (a TEXT)")
+            connection.execute("INSERT INTO secrets VALUES ('not declared')")
+            connection.execute(f"DROP ROLE IF EXISTS {READER}".encode())
+            connection.execute(f"CREATE ROLE {READER} LOGIN".encode())
+            connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER}".encode())
+        yield url
+        with psycopg.connect(url) as connection:
+            connection.execute(f"DROP OWNED BY {READER}".encode())
+            connection.execute(f"DROP ROLE {READER}".encode())
+
+
+def as_reader(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{READER}@{host}"))
+
+
+def opened(url: str, tmp_path_factory: pytest.TempPathFactory, **changes: object) -> Database:
+    (source,) = (item for item in demo_sources() if item.name == "shop")
+    declared = source.model_copy(update={"file": "", "url": url, **changes})
+    return open_databases([declared], tmp_path_factory.mktemp("kb"), SqlSettings())["shop"]
+
+
+@pytest.fixture(scope="module")
+def shop(owner_url: str, tmp_path_factory: pytest.TempPathFactory) -> Database:
+    return opened(as_reader(owner_url), tmp_path_factory)
+
+
+@pytest.fixture
+def unchanged(owner_url: str) -> Iterator[None]:
+    before = state(owner_url)
+    yield
+    assert state(owner_url) == before
+
+
+def state(url: str) -> list[object]:
+    """Checksums of all rows of all tables, and what else a statement might leave behind."""
+    with psycopg.connect(url) as connection:
+        tables = connection.execute(
+            "SELECT relname FROM pg_class "
+            "WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')"
+        ).fetchall()
+        names = sorted(name for (name,) in tables)
+        sums = [
+            connection.execute(
+                f"SELECT md5(string_agg(x::text, '|' ORDER BY x::text)) FROM {name} AS x".encode()
+            ).fetchone()
+            for name in names
+        ]
+        more = connection.execute(
+            "SELECT (SELECT count(*) FROM pg_roles), (SELECT count(*) FROM pg_proc), "
+            "(SELECT count(*) FROM pg_largeobject_metadata), (SELECT count(*) FROM pg_class), "
+            "(SELECT string_agg(relacl::text, '' ORDER BY relname) FROM pg_class)"
+        ).fetchone()
+        return [names, sums, more]
+
+
+def test_the_guard_refuses_every_hostile_statement(shop, unchanged):
+    """Case 36."""
+    assert [statement for statement in STATEMENTS if not is_refused(shop, statement)] == []
+
+
+def is_refused(shop: Database, statement: str) -> bool:
+    try:
+        shop.check(statement)
+    except StatementRefusedError:
+        return True
+    return False
+
+
+def test_the_connection_alone_changes_nothing(shop, unchanged):
+    """Case 36: were the guard to miss it."""
+    for statement in STATEMENTS:
+        with suppress(StatementFailedError):
+            run_statement(shop.access, statement, Limits(rows=10, seconds=0.3, cost=0))
+
+
+def test_even_a_superuser_changes_no_row(owner_url, tmp_path_factory, unchanged):
+    """Case 36: were the user the owner of everything; what leaves the database is not held back then."""
+    access = opened(owner_url, tmp_path_factory).access
+    for statement in STATEMENTS:
+        if any(word in statement for word in ("lo_export", "pg_reload", "/etc/passwd")):
+            continue
+        with suppress(StatementFailedError):
+            run_statement(access, statement, Limits(rows=10, seconds=0.3, cost=0))
+
+
+def test_a_user_who_may_write_is_refused_or_warned_of(owner_url, tmp_path_factory):
+    with pytest.raises(DatabaseWritableError) as caught:
+        opened(owner_url, tmp_path_factory).catalog()
+    assert "superuser" in caught.value.message("en")
+    warned = opened(owner_url, tmp_path_factory, writer="warn")
+    assert warned.catalog().tables
+    assert "superuser" in warned.may_change
+
+
+def test_a_reader_may_change_nothing(shop):
+    assert shop.catalog().tables
+    assert shop.may_change == ()
+
+
+def test_the_catalog_is_the_one_of_sqlite(shop, tmp_path_factory):
+    from pipeline.ingest.sources.declared import load_sources
+    from pipeline.sql.demo.make import make_demo
+
+    folder = tmp_path_factory.mktemp("sqlite")
+    make_demo(folder)
+    other = open_databases(load_sources(folder).database, folder, SqlSettings())["shop"].catalog()
+    mine = shop.catalog()
+    assert mine.dialect == "postgres"
+    assert list(mine.tables) == list(other.tables)
+    for name, table in mine.tables.items():
+        twin = other.tables[name]
+        assert (table.key, table.rows, set(table.foreign)) == (twin.key, twin.rows, set(twin.foreign))
+        assert [(column.name, column.kind, column.values) for column in table.columns] == [
+            (column.name, column.kind, column.values) for column in twin.columns
+        ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("SELECT COUNT(*) FROM products WHERE price > 50000", ((22,),)),
+        ("SELECT SUM(amount) FROM payments WHERE method = 'наличные'", ((7985594,),)),
+        ("SELECT AVG(rating) FROM reviews WHERE EXTRACT(YEAR FROM written_on) = 2024", ((4,),)),
+        (
+            "SELECT DATE_TRUNC('month', ordered_on) AS m, COUNT(*) FROM orders "
+            "WHERE ordered_on >= '2025-05-01' AND ordered_on < '2025-07-01' GROUP BY m ORDER BY m",
+            (("2025-05-01", 22), ("2025-06-01", 22)),
+        ),
+        ("SELECT TO_CHAR(MIN(ordered_on), 'YYYY-MM') FROM orders", (("2023-01",),)),
+        ("SELECT name FROM departments WHERE name LIKE '%продаж%'", (("Отдел продаж",),)),
+        ("SELECT id, in_catalog FROM products WHERE id = 1", ((1, True),)),
+    ],
+)
+def test_statements_give_their_rows(shop, statement, rows):
+    assert shop.run(shop.check(statement)).rows == rows
+
+
+def test_a_whole_table_is_its_allowed_columns(shop):
+    assert "email" not in shop.check("TABLE customers").sql
+
+
+def test_time_and_expected_cost_are_bounded(shop):
+    crossed = (
+        "SELECT COUNT(*) FROM order_items a, order_items b, order_items c WHERE a.price + b.price > c.price"
+    )
+    guarded = shop.check(crossed)
+    with pytest.raises(StatementCostlyError) as caught:
+        shop.run(guarded)
+    assert caught.value.values["limit"] == 5_000_000
+    with pytest.raises(StatementSlowError):
+        shop.run(guarded, Limits(seconds=0.3, cost=0))
+
+
+def test_a_statement_the_database_cannot_run_is_told_in_its_words(shop):
+    guarded = shop.check("SELECT name || 1 / (id - id) FROM carriers")
+    with pytest.raises(StatementFailedError) as caught:
+        shop.run(guarded)
+    assert "division by zero" in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_a_plain_error(tmp_path):
+    source = DatabaseSource.model_validate(
+        {"name": "gone", "url": "postgresql://nobody:secret@127.0.0.1:9/none", "table": [{"table": "t"}]}
+    )
+    database = open_databases([source], tmp_path, SqlSettings())["gone"]
+    with pytest.raises(DatabaseUnusableError) as caught:
+        database.catalog()
+    assert "secret" not in str(caught.value)
