@@ -304,6 +304,18 @@ def test_a_user_who_may_only_read_is_enough_to_answer(postgres_server: Server, p
         postgres_server.run("DROP ROLE otvet_reader")
 
 
+def test_a_database_without_unicode_is_refused(postgres_server: Server):
+    name = "otvet_test_latin1"
+    options = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+    postgres_server.run(f"DROP DATABASE IF EXISTS {name}")
+    postgres_server.run(f"CREATE DATABASE {name} {options}")
+    store = PostgresStore(postgres_server.url_of(name))
+    with pytest.raises(StoreNotWrittenError, match="LATIN1"):
+        store.write(papers("a", 1))
+    store.close()
+    postgres_server.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 def test_tables_of_a_newer_program_are_left_alone(store: PostgresStore, postgres_url: str):
     store.write(papers("a", 1))
     with psycopg.connect(postgres_url) as connection:

@@ -84,13 +84,6 @@ class Server:
             finally:
                 connection.close()
 
-    @contextlib.contextmanager
-    def outside(self) -> Iterator[Connection]:
-        """A connection without a transaction, for what PostgreSQL does in none."""
-        with self._translated(writes=True), contextlib.closing(self._connect()) as connection:
-            connection.autocommit = True
-            yield connection
-
     def close(self) -> None:
         """Give back all connections."""
         with self._lock:

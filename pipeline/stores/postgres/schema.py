@@ -151,8 +151,13 @@ def ensure_tables(connection: psycopg.Connection[Any], schema: str, store: str) 
     """Extension, schema and tables, within the caller's transaction and lock.
 
     Raises:
-        StoreNotWrittenError: pgvector is missing or old, or a newer version of the product made these tables.
+        StoreNotWrittenError: The database does not hold Unicode, pgvector is missing or old, or a newer
+            version of the product made these tables.
     """
+    found = connection.execute("SELECT current_setting('server_encoding') AS name").fetchone()
+    if found is None or found["name"] != "UTF8":
+        reason = Phrase("store_encoding", {"found": found["name"] if found is not None else ""})
+        raise StoreNotWrittenError(store=store, reason=reason)
     _ensure_extension(connection, store)
     # Asked first: whoever may not create a schema may still write to one that was made for him.
     named = in_schema("SELECT count(*) AS n FROM pg_namespace WHERE nspname = %s", schema)
