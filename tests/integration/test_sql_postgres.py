@@ -20,9 +20,12 @@ from pipeline.errors import (
     StatementRefusedError,
     StatementSlowError,
 )
+from pipeline.ingest.collect import collect
+from pipeline.ingest.sources.declared import load_sources
+from pipeline.ingest.sources.fetch import fetch_sources
 from pipeline.settings import SqlSettings
 from pipeline.sql.database import Database, open_databases
-from pipeline.sql.demo.make import demo_sources, demo_tables
+from pipeline.sql.demo.make import demo_sources, demo_tables, make_demo
 from pipeline.sql.demo.tables import fill_postgres
 from pipeline.sql.runner import Limits, run_statement
 
@@ -139,9 +142,6 @@ def test_a_reader_may_change_nothing(shop):
 
 
 def test_the_catalog_is_the_one_of_sqlite(shop, tmp_path_factory):
-    from pipeline.ingest.sources.declared import load_sources
-    from pipeline.sql.demo.make import make_demo
-
     folder = tmp_path_factory.mktemp("sqlite")
     make_demo(folder)
     other = open_databases(load_sources(folder).database, folder, SqlSettings())["shop"].catalog()
@@ -207,3 +207,21 @@ def test_a_server_that_is_not_there_is_a_plain_error(tmp_path):
     with pytest.raises(DatabaseUnusableError) as caught:
         database.catalog()
     assert "secret" not in str(caught.value)
+
+
+def test_texts_of_a_server_are_fetched_and_indexed_row_by_row(owner_url, tmp_path):
+    url = as_reader(owner_url).replace("postgresql://", "postgresql+psycopg://")
+    (tmp_path / "sources.toml").write_text(
+        f'[[database]]\nname = "kb"\nurl = "{url}"\n[[database.table]]\ntable = "articles"\nid = "id"\n'
+        'title = "title"\ntext = "body"\nmetadata = ["category", "published_on"]\n',
+        "utf-8",
+    )
+    assert fetch_sources(tmp_path).changed == ["fetched/kb_articles.sqlite"]
+    assert fetch_sources(tmp_path).unchanged == ["fetched/kb_articles.sqlite"]
+    documents = collect(tmp_path).documents
+    assert len(documents) == 400
+    assert documents[270].metadata["row_id"] == 271
+    assert documents[270].metadata["table"] == "articles"
+    assert documents[270].title == "Музей театральных биноклей в Светлограде"
+    (source,) = load_sources(tmp_path).database
+    assert documents[270].file == f"{source.documents_of('articles')}271"
