@@ -7,12 +7,15 @@ in every page; ``--check`` changes nothing and fails when a page is out of date.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
+import runpy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 from pydantic import BaseModel
@@ -23,8 +26,11 @@ from pipeline.errors import OtvetError
 from pipeline.messages import entries
 from pipeline.models.catalog import Catalog, ModelEntry
 from pipeline.settings import Settings
+from pipeline.strategies import RERANKERS, STRATEGIES, Registry
 
 DOCS = Path(__file__).resolve().parent
+MEASURED = DOCS.parent / "benchmarks/strategies.json"
+CHOICES: Mapping[str, Registry[Any]] = {"search.strategy": STRATEGIES, "search.reranker": RERANKERS}
 REGION = re.compile(r"(<!-- generated: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -42,8 +48,9 @@ def fields(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fiel
             yield prefix + name, field
 
 
-def _allowed(field: FieldInfo) -> str:
+def _allowed(name: str, field: FieldInfo) -> str:
     words = [word for word in getattr(field.annotation, "__args__", ()) if isinstance(word, str)]
+    words += CHOICES[name].names() if name in CHOICES else ()
     if words:
         return ", ".join(f"`{word}`" for word in words)
     low = next((rule.ge for rule in field.metadata if hasattr(rule, "ge")), None)
@@ -68,7 +75,7 @@ def settings_table() -> str:
         (
             f"`{name}`",
             _default(name, field),
-            _allowed(field),
+            _allowed(name, field),
             "`OTVET_" + name.upper().replace(".", "__") + "`",
             field.description or "",
         )
@@ -140,12 +147,100 @@ def models_table() -> str:
     return _table(("model", "role", "profiles", "licence", "bytes", "sources"), rows)
 
 
+def strategies_table() -> str:
+    """Every way to search, as its registration describes it."""
+    rows = [
+        (
+            f"`{one.name}`",
+            f"`{one.flag}`",
+            one.about["en"].what,
+            one.about["en"].pros,
+            one.about["en"].cons,
+            one.about["en"].best_for,
+            f"`{one.reranker}`",
+        )
+        for one in STRATEGIES
+    ]
+    return _table(("name", "flag", "what it is", "pros", "cons", "best for", "usual reranker"), rows)
+
+
+def rerankers_table() -> str:
+    """Every way to order what was found."""
+    rows = [
+        (
+            f"`{one.name}`",
+            f"`{one.flag}`",
+            one.about["en"].what,
+            one.about["en"].pros,
+            one.about["en"].cons,
+            one.about["en"].best_for,
+        )
+        for one in RERANKERS
+    ]
+    return _table(("name", "flag", "what it is", "pros", "cons", "best for"), rows)
+
+
+def strategy_figures() -> str:
+    """What ``benchmarks/strategies.py --record`` measured, a table for each set."""
+    measured = json.loads(MEASURED.read_text(encoding="utf-8"))
+    return "\n\n".join(_figures(name, found) for name, found in measured["sets"].items())
+
+
+def _figures(name: str, found: Mapping[str, Any]) -> str:
+    without = found["questions"] - found["answerable"]
+    head = ("strategy", "reranker", "hit@1", "hit@3", "MRR", "recall@10", "refused wrongly")
+    head += (*(("refused rightly",) if without else ()), "tokens", "saving", "ms", "p")
+    counted = f"**{name}**: {found['chunks']:,} passages, {found['answerable']} questions with an answer"
+    counted += f", {without} without" if without else ""
+    if 0 < found["crossed"] < found["questions"]:
+        counted += f"; the cross-encoder read {found['crossed']} of them"
+        beside = found["default_crossed"]["figures"]["mrr"][0]
+        counted += f", on which the default has MRR {beside:.3f}"
+    return f"{counted}.\n\n{_table(head, [_figures_row(row, bool(without)) for row in found['ways']])}"
+
+
+def _figures_row(row: Mapping[str, Any], without: bool) -> tuple[str, ...]:
+    names = ["hit@1", "hit@3", "mrr", "recall", "refused_wrongly", *(["refused_rightly"] if without else [])]
+    cells = [_figure(row["figures"].get(name)) for name in names]
+    mark = "**" if row["default"] else ""
+    tests = row["against"].get("mrr")
+    p = "" if tests is None else "< .001" if tests["p"] < 0.001 else f"{tests['p']:.3f}".lstrip("0")
+    tokens = f"{row['figures']['tokens'][0]:.0f}"
+    return (
+        f"{mark}`{row['strategy']}`{mark}",
+        f"{mark}`{row['reranker']}`{mark}",
+        *cells,
+        tokens,
+        "–" if row["saving"] is None else f"{row['saving']:.0%}",
+        f"{row['median_ms']:.1f}",
+        p,
+    )
+
+
+def _figure(figure: Sequence[float] | None) -> str:
+    if figure is None:
+        return "–"
+    value, low, high = (f"{one:.3f}".removeprefix("0") for one in figure)
+    return f"{value} ({low}, {high})"
+
+
+def stores_table() -> str:
+    """What ``benchmarks/stores.py --record`` measured."""
+    folder = DOCS.parent / "benchmarks"
+    table = runpy.run_path(str(folder / "stores_table.py"))["recorded_table"]
+    return str(table(folder / "stores.json"))
+
+
 GENERATORS: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "errors": errors_table,
     "exit-codes": exit_codes_table,
     "commands": commands_help,
     "models": models_table,
+    "stores": stores_table,
+    "strategies": strategies_table,
+    "rerankers": rerankers_table,
+    "strategy-figures": strategy_figures,
 }
 
 
