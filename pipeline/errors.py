@@ -39,6 +39,7 @@
     │   ├── IndexNotWrittenError no room on the disk, or a folder that may not be written to
     │   ├── StoreUnreachableError   the server that keeps the index does not answer
     │   ├── StoreNotWrittenError    a store could not be brought up to date
+    │   ├── StoreStaleError         a store holds another version than the JSON files
     │   └── KnowledgeBaseMissingError  the folder of documents of an index is gone
     ├── DatabaseUnusableError    a declared database cannot be opened or read
     │   └── DatabaseWritableError    its user may write
@@ -139,6 +140,7 @@ __all__ = [
     "StatementRefusedError",
     "StatementSlowError",
     "StoreNotWrittenError",
+    "StoreStaleError",
     "StoreUnreachableError",
     "TextTooLongError",
     "TokenRequiredError",
@@ -420,6 +422,12 @@ class StoreNotWrittenError(IndexUnusableError):
     """Values: ``store``, ``reason``."""
 
     code = "store_not_written"
+
+
+class StoreStaleError(IndexUnusableError):
+    """Told, not raised: it can be searched. Values: ``store``, ``found`` and ``expected`` versions."""
+
+    code = "store_stale"
 
 
 class UnreadableFileError(OtvetError):

@@ -8,13 +8,12 @@ from typing import Literal
 import numpy as np
 
 from pipeline.errors import IndexMissingError, OtvetError, StoreNotWrittenError
-from pipeline.index import Index, Manifest
+from pipeline.index import Index
 from pipeline.messages import Phrase
 from pipeline.ports import Progress
 from pipeline.settings import Settings, StoreKind
 from pipeline.snapshot import Store, StoreReport
-from pipeline.stores import json_store
-from pipeline.storing import create_store, with_kind
+from pipeline.storing import agreement, create_store, own_manifest, with_kind
 
 __all__ = ["StoreState", "copy_store", "difference", "store_state"]
 
@@ -93,23 +92,9 @@ def store_state(settings: Settings, kind: StoreKind) -> StoreState:
         return StoreState(kind, "empty")
     except OtvetError as error:
         return StoreState(kind, "unusable", error=error)
-    return StoreState(kind, _standing(settings, stored), stored.build_id, chunks)
-
-
-def _standing(settings: Settings, stored: Manifest) -> State:
-    try:
-        own = json_store.read_manifest(settings.embeddings)
-    except OtvetError:
-        return "alone"
-    if own.build_id == stored.build_id:
-        return "current"
-    source = settings.store.source
-    held = all(
-        total in (stored.files.get(file), stored.files.get(f"{source}:{file}"))
-        for file, total in own.files.items()
-    )
-    # Several indexers may fill one server: then it holds more than this one's files.
-    return "shared" if held and len(stored.files) > len(own.files) else "stale"
+    own = own_manifest(settings)
+    state: State = "alone" if own is None else agreement(stored, own, settings.store.source)
+    return StoreState(kind, state, stored.build_id, chunks)
 
 
 def _same_vectors(one: Index, row: int, other: Index, place: int) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from typing import Literal
 
 from pydantic import SecretStr, ValidationError
 
 from pipeline.calibrate import in_force
-from pipeline.errors import SettingsError
-from pipeline.index import Index
+from pipeline.errors import OtvetError, SettingsError, StoreStaleError
+from pipeline.index import Index, Manifest
 from pipeline.lazy import Lazy
 from pipeline.ports import Embedder, Progress
 from pipeline.retrieval.local_store import LocalStore, MakeVectors
@@ -20,7 +21,16 @@ from pipeline.stores import json_store
 from pipeline.stores.live import LiveIndex
 from pipeline.versions import LiveVersions, SharedVersions, Versions
 
-__all__ = ["LOCAL_KINDS", "create_store", "create_versions", "fill_store", "local_store", "with_kind"]
+__all__ = [
+    "LOCAL_KINDS",
+    "agreement",
+    "create_store",
+    "create_versions",
+    "fill_store",
+    "local_store",
+    "own_manifest",
+    "with_kind",
+]
 
 LOCAL_KINDS = ("json", "faiss-flat", "faiss-hnsw", "chroma")
 """Kinds that live in ``embeddings/`` beside the JSON files; the others are servers."""
@@ -86,6 +96,32 @@ def fill_store(settings: Settings, progress: Progress | None = None) -> StoreRep
         store.close()
 
 
+def own_manifest(settings: Settings) -> Manifest | None:
+    """The manifest of this machine's JSON files; None where there are none that can be used."""
+    try:
+        return json_store.read_manifest(settings.embeddings)
+    except OtvetError:
+        return None
+
+
+def agreement(stored: Manifest, own: Manifest, source: str) -> Literal["current", "shared", "stale"]:
+    """How what a store holds stands to the JSON files.
+
+    Args:
+        stored: In the store.
+        own: Of the JSON files.
+        source: The setting ``store.source``.
+    """
+    if own.build_id == stored.build_id:
+        return "current"
+    held = all(
+        total in (stored.files.get(file), stored.files.get(f"{source}:{file}"))
+        for file, total in own.files.items()
+    )
+    # Several indexers may fill one server: then it holds more than this one's files.
+    return "shared" if held and len(stored.files) > len(own.files) else "stale"
+
+
 def create_versions(settings: Settings, embedder: Lazy[Embedder]) -> tuple[Versions, Callable[[], Index]]:
     """What a service searches, and the index of this machine's own files; neither is loaded yet.
 
@@ -105,8 +141,16 @@ def create_versions(settings: Settings, embedder: Lazy[Embedder]) -> tuple[Versi
     own = LiveVersions(live, store.name)
     if settings.store.kind in LOCAL_KINDS:
         return own, own.index
-    shared = SharedVersions(settings.store.kind, lambda: create_store(settings), lambda: embedder.get().spec)
-    return shared, own.index
+
+    def stale(stored: Manifest) -> OtvetError | None:
+        ours = own_manifest(settings)
+        if ours is None or agreement(stored, ours, settings.store.source) != "stale":
+            return None
+        kind = settings.store.kind
+        return StoreStaleError(store=kind, found=stored.build_id, expected=ours.build_id)
+
+    spec = Lazy(lambda: embedder.get().spec)
+    return SharedVersions(settings.store.kind, lambda: create_store(settings), spec.get, stale), own.index
 
 
 def _vectors(settings: Settings) -> MakeVectors | None:

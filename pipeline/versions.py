@@ -97,10 +97,19 @@ class SharedVersions:
     Args:
         made: The store, once it is needed.
         spec: Of the embedder that questions are encoded with.
+        fits: Why a version in the store is not the one it should hold; None if it is.
     """
 
-    def __init__(self, name: str, made: Callable[[], Store], spec: Callable[[], EmbedderSpec]) -> None:
+    def __init__(
+        self,
+        name: str,
+        made: Callable[[], Store],
+        spec: Callable[[], EmbedderSpec],
+        fits: Callable[[Manifest], OtvetError | None] = lambda _: None,
+    ) -> None:
         self.store = name
+        self._fits = fits
+        self._seen: Manifest | None = None
         self._made = made
         self._spec = spec
         self._lock = threading.Lock()
@@ -123,15 +132,14 @@ class SharedVersions:
             self._problem = error
             raise
         try:
-            check_embedder(snapshot.manifest, self._spec())
-            self._problem = None
+            self._check(snapshot.manifest)
             yield _InForce(snapshot)
         finally:
             opened.__exit__(None, None, None)
 
     def problem(self) -> OtvetError | None:
-        """Why the last request found nothing to search; None if it did."""
-        return self._problem
+        """Why the last request found nothing to search, or not what it should have."""
+        return self._problem or (self._fits(self._seen) if self._seen else None)
 
     def close(self) -> None:
         """Give back connections."""
@@ -139,6 +147,14 @@ class SharedVersions:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
+
+    def _check(self, manifest: Manifest) -> None:
+        try:
+            check_embedder(manifest, self._spec())
+        except OtvetError as error:
+            self._problem = error
+            raise
+        self._problem, self._seen = None, manifest
 
     def _store(self) -> Store:
         with self._lock:
