@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from qdrant_client import QdrantClient
     from qdrant_client.http.exceptions import UnexpectedResponse
 
-__all__ = ["Connection", "MissingCollectionError", "Settled", "connect", "connect_local"]
+__all__ = ["Connection", "MissingCollectionError", "RefusedError", "Settled", "connect", "connect_local"]
 
 _ATTEMPTS = 3
 _PAUSE_S = 0.2
 _BUSY = frozenset({429, 502, 503, 504})
+
+
+class RefusedError(StoreUnreachableError):
+    """The server answered, but would not do it. Values: as `StoreUnreachableError`."""
 
 
 class MissingCollectionError(Exception):
@@ -46,13 +50,13 @@ class Settled:
 
     Attributes:
         writers: How many are at work.
-        versions: Collection -> the versions that it holds, where it holds no others. There a search need not
-            ask each point for its version, which the local engine does in Python.
+        versions: Collection -> the current versions, and whether it holds points of no others. There a search
+            need not ask each point for its version, which the local engine does in Python.
         readers: The versions that snapshots are open of, each as often as it is.
     """
 
     writers: int = 0
-    versions: dict[str, object] = field(default_factory=dict)
+    versions: dict[str, tuple[object, bool]] = field(default_factory=dict)
     readers: Counter[tuple[tuple[str, int], ...]] = field(default_factory=Counter)
 
     def oldest(self, source: str, current: int) -> int:
@@ -125,10 +129,11 @@ class Connection:
             return MissingCollectionError()
         if self.local and isinstance(error, ValueError) and "not found" in str(error):
             return MissingCollectionError()
-        reason: str | Phrase = ""
         if isinstance(error, UnexpectedResponse):
-            reason = f"HTTP {error.status_code} {_said(error)}".strip()
-        elif isinstance(error, ResponseHandlingException):
+            said = f"HTTP {error.status_code} {_said(error)}".strip()
+            return RefusedError(store="qdrant", address=self.address, reason=said)
+        reason: str | Phrase = ""
+        if isinstance(error, ResponseHandlingException):
             reason = str(error.source) or type(error.source).__name__
         elif isinstance(error, ResourceExhaustedResponse):
             reason = "HTTP 429"

@@ -11,13 +11,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import StoreNotWrittenError, StoreUnreachableError
 from pipeline.messages import Phrase
-from pipeline.stores.qdrant.connection import Connection, MissingCollectionError
+from pipeline.stores.qdrant.connection import Connection, MissingCollectionError, RefusedError
 from pipeline.stores.qdrant.layout import Layout, content_of, point_id
 
 if TYPE_CHECKING:
@@ -176,10 +176,10 @@ class Heads:
         try:
             self._update(one, {"last": generation}, mine)
             yield Turn(head, generation, renew, finish)
-        except StoreUnreachableError:
-            raise  # nor could the lease be given back: it runs out
-        except BaseException:
-            self._update(one, {"lease": "", "until": 0.0}, mine)
+        except BaseException as error:
+            if isinstance(error, RefusedError) or not isinstance(error, StoreUnreachableError):
+                with suppress(StoreUnreachableError):  # the first error counts, and a lease runs out
+                    self._update(one, {"lease": "", "until": 0.0}, mine)
             raise
         self._update(one, {"lease": "", "until": 0.0}, mine)
 

@@ -79,6 +79,7 @@ class Layout:
         """Make the collection of the heads, if there is none."""
         if not connection.call("collection_exists", collection_name=self.heads):
             self._create(connection, self.heads, vectors_config={}, shard_number=1)
+            _index(connection, self.heads, lease="keyword", until="float")
 
     def create_points(self, connection: Connection, name: str, dimension: int) -> None:
         """Make a collection of points with its payload indexes, if there is none."""
@@ -103,24 +104,20 @@ class Layout:
             on_disk_payload=True,
             shard_number=self.shards or None,
         )
-        if connection.local:
-            return  # it has no indexes
-        for names, kind in (
-            (_KEYWORDS, models.PayloadSchemaType.KEYWORD),
-            (_NUMBERS, models.PayloadSchemaType.INTEGER),
-        ):
-            for field in names:
-                connection.call(
-                    "create_payload_index",
-                    collection_name=name,
-                    field_name=field,
-                    field_schema=kind,
-                    wait=True,
-                )
+        _index(connection, name, **dict.fromkeys(_KEYWORDS, "keyword"), **dict.fromkeys(_NUMBERS, "integer"))
 
     def _create(self, connection: Connection, name: str, **values: object) -> None:
         connection.call("create_collection", collection_name=name, replication_factor=self.replicas, **values)
         connection.created(name)
+
+
+def _index(connection: Connection, name: str, **kinds: str) -> None:
+    """Index payload; without it some servers refuse to filter by it. The local engine has no indexes."""
+    from qdrant_client import models
+
+    for field, kind in () if connection.local else kinds.items():
+        schema = models.PayloadSchemaType(kind)
+        connection.call("create_payload_index", collection_name=name, field_name=field, field_schema=schema)
 
 
 def content_of(*parts: bytes) -> bytes:

@@ -203,10 +203,11 @@ class QdrantSnapshot:
         """What the points of this version meet; nothing where there are no others."""
         settled = self.connection.settled
         if settled is not None and not settled.writers:
-            if settled.versions.get(self.version.collection) == self.version.key:
-                return []
-            if not self._strangers():
-                settled.versions[self.version.collection] = self.version.key
+            key, alone = settled.versions.get(self.version.collection, ((), False))
+            if key != self.version.key:
+                alone = not self._strangers()
+                settled.versions[self.version.collection] = (self.version.key, alone)
+            if alone:
                 return []
         return in_versions(self.version.heads)
 

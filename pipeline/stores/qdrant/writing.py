@@ -15,7 +15,7 @@ from pipeline.messages import Phrase
 from pipeline.ports import Progress
 from pipeline.snapshot import StoreReport
 from pipeline.stores.qdrant import versions
-from pipeline.stores.qdrant.connection import Connection
+from pipeline.stores.qdrant.connection import Connection, RefusedError
 from pipeline.stores.qdrant.heads import Head, Heads, Turn
 from pipeline.stores.qdrant.layout import LIVE, Layout, content_of, packed_ids, point_id, unpacked_ids
 from pipeline.stores.qdrant.points import Share
@@ -56,11 +56,15 @@ class Writer:
         """Make the share hold this index.
 
         Raises:
-            StoreNotWrittenError: Somebody else is writing it, or other sources have another embedder.
+            StoreNotWrittenError: Somebody else is writing it, other sources have another embedder, or the
+                server refuses.
             StoreUnreachableError: The server does not answer; the old version is whole.
         """
-        with self._heads.turn(self._source) as turn, self._unsettled():
-            return self._write(index, turn, progress)
+        try:
+            with self._heads.turn(self._source) as turn, self._unsettled():
+                return self._write(index, turn, progress)
+        except RefusedError as error:
+            raise StoreNotWrittenError(store="qdrant", reason=error.values["reason"]) from error
 
     @contextmanager
     def _unsettled(self) -> Iterator[None]:

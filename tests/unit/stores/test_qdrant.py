@@ -159,7 +159,7 @@ def test_an_unfinished_write_is_taken_back_by_the_next(server: QdrantServer) -> 
 
     def fail_late(method: str, path: str) -> None:
         if path.endswith("/points/payload") and "heads" not in path:  # all is sent, the old is being marked
-            server.failures += [(500, "{}")] * 9
+            server.failures += [(0, "")] * 9
 
     server.before = fail_late
     with pytest.raises(StoreUnreachableError):
@@ -176,6 +176,24 @@ def test_an_unfinished_write_is_taken_back_by_the_next(server: QdrantServer) -> 
     ]
     held = server.engine.scroll(collection, limit=100)[0]
     assert not [one for one in held if one.payload["added"] == 2]
+
+
+def test_a_refused_write_gives_the_lease_back(server: QdrantServer) -> None:
+    store = QdrantStore(server.url)
+    store.write(base((LEAVE,)))
+
+    def full(method: str, path: str) -> None:
+        if method == "PUT" and path.endswith("/points"):
+            server.before = lambda method, path: None
+            server.failures.append((500, '{"status": {"error": "No space left on device"}}'))
+
+    server.before = full
+    with pytest.raises(StoreNotWrittenError) as caught:
+        store.write(base((GUIDE,)))
+    assert caught.value.values["reason"] == "HTTP 500 No space left on device"
+    assert listed(store) == sorted(LEAVE.passages)
+    store.write(base((GUIDE,)))
+    assert listed(store) == sorted(GUIDE.passages)
 
 
 def test_old_versions_go_when_no_request_can_be_at_them(
