@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ from pipeline.types import Filter, FloatMatrix
 _CENTRES = 2000
 _TOKENS = 16
 _COUNT = 30
+_VECTOR = re.compile(r"\[-?\d[^\]]*\]")
 _SPEC = EmbedderSpec("synthetic/384", 384, "none", 512)
 _FILTERS = {
     "none": None,
@@ -127,13 +129,13 @@ def _search(store: PostgresStore, index: Index, name: str, wanted: Filter | None
 
 
 def _explain(store: PostgresStore, index: Index, name: str, wanted: Filter | None) -> None:
-    """The plan as the server carried it out, long lines cut."""
+    """The plan as the server carried it out, the vector and long lines cut."""
     text, vector = _questions(index, 1)[0]
     print(f"\nfilter {name}:")
     with store.snapshot() as snapshot:
         asked = _asked(snapshot, text, vector)
         for line in snapshot.explain(asked, wanted, mode="hybrid", fusion="rrf", count=_COUNT):
-            print(line[:150])
+            print(_VECTOR.sub("[…]", line)[:180])
 
 
 def _print_sizes(url: str) -> None:
