@@ -46,6 +46,7 @@
     ├── UnreadableFileError      one file of the knowledge base cannot be read
     ├── QuestionsFileError       a file of questions, or some of its lines, cannot be used
     ├── RunMissingError          there is no such run of otvet eval
+    ├── RunOutdatedError         the index was renewed during a run of otvet eval
     ├── RunTakenError            a run of otvet eval cannot have this name
     ├── QualityError             an evaluation is below a bar, or worse than another one
     ├── ModelError
@@ -133,6 +134,7 @@ __all__ = [
     "RemoteUnreachableError",
     "RequestError",
     "RunMissingError",
+    "RunOutdatedError",
     "RunTakenError",
     "SettingsError",
     "StatementCostlyError",
@@ -556,6 +558,12 @@ class RunMissingError(OtvetError):
     """Values: ``name``, ``known``."""
 
     code = "eval_run_missing"
+
+
+class RunOutdatedError(OtvetError):
+    """The index was renewed while its questions were asked."""
+
+    code = "eval_run_outdated"
 
 
 class RunTakenError(OtvetError):

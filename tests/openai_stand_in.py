@@ -140,6 +140,10 @@ class _Handler(BaseHTTPRequestHandler):
         if prompt >= 400:
             self._fail(Problem(400, "the request exceeds the available context size"))
             return
+        if not body.get("stream"):
+            message = {"role": "assistant", "content": told.reply(body["messages"])}
+            self._send({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+            return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pipeline.errors import RunOutdatedError
 from pipeline.evaluation.answer_match import shows, word_scores
 from pipeline.evaluation.citing import citing, without_markers
 from pipeline.evaluation.faithfulness import Faithfulness, Sentence
@@ -31,24 +32,29 @@ class Asking:
         service: Ready to search.
         embedder: For the measures of written answers; None where none are asked for.
         request: What every request has in common; its question is of no importance.
+        kb_version: The version of the knowledge base that all of them are put to; empty: any.
         judge: Gives an opinion besides; None where none is asked for.
     """
 
     service: Service
     embedder: Embedder | None
     request: AskRequest
+    kb_version: str = ""
     judge: Judge | None = None
 
     def ask(self, question: KnownQuestion) -> Record:
         """Put a question and measure the reply.
 
         Raises:
+            RunOutdatedError: The knowledge base was renewed meanwhile.
             OtvetError: As from the service.
         """
         request = replace(self.request, question=question.text, deadline_s=_DEADLINE_S)
         before = self._written()
         reply = self.service.ask(request, lambda: False)
         after = self._written()
+        if self.kb_version and reply.kb_version != self.kb_version:
+            raise RunOutdatedError
         chunks = self._chunks(reply)
         cited = citing(reply, self.service.source)
         answer = without_markers(reply.answer.text)

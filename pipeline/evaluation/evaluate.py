@@ -26,7 +26,7 @@ class Bar:
 def evaluate(
     run: Run,
     questions: Sequence[KnownQuestion],
-    asking: Callable[[], Asking],
+    asking: Asking,
     step: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Ask what is still open; each reply is kept before the next question is put.
@@ -34,7 +34,7 @@ def evaluate(
     Args:
         run: New or to be resumed.
         questions: Those of its plan.
-        asking: Makes ready to ask; called only if something is open.
+        asking: How they are put.
         step: Called with (done, all), first with what was there.
 
     Raises:
@@ -44,11 +44,9 @@ def evaluate(
     open_ = {key_of(question): question for question in questions if key_of(question) not in done}
     total = len(done) + len(open_)
     step(len(done), total)
-    if open_:
-        prepared = asking()
-        for count, question in enumerate(open_.values(), start=len(done) + 1):
-            run.add(prepared.ask(question))
-            step(count, total)
+    for count, question in enumerate(open_.values(), start=len(done) + 1):
+        run.add(asking.ask(question))
+        step(count, total)
     run.finish()
 
 

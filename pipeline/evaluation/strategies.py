@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline import bootstrap
 from pipeline.indexing import EmbedderSource
 from pipeline.ports import Progress
-from pipeline.settings import ChunkingName, Settings
+from pipeline.settings import ChunkingName, Settings, StoreSettings
 
 __all__ = ["cut_by", "home_of"]
 
@@ -30,7 +30,8 @@ def cut_by(
         OtvetError: As from `bootstrap.build`.
     """
     index = settings.index.model_copy(update={"chunking": name, "chunking_by_format": {}})
-    changed = settings.model_copy(update={"index": index})
+    # These indexes are files of this machine, whatever keeps the real one.
+    changed = settings.model_copy(update={"index": index, "store": StoreSettings()})
     home = home_of(settings, name)
     bootstrap.build(changed, progress=progress, source=source, folder=home / "embeddings")
     return changed.model_copy(update={"home": home})

@@ -6,12 +6,13 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from openai_stand_in import stand_in
 from word_embedder import WordEmbedder
 
 from pipeline import bootstrap
 from pipeline.cli.console import exit_code
 from pipeline.cli.eval import eval as command
-from pipeline.errors import QualityError, QuestionsFileError, RunMissingError
+from pipeline.errors import QualityError, QuestionsFileError, RemoteUnreachableError, RunMissingError
 from pipeline.evaluation import bootstrap as figures
 from pipeline.evaluation.asking import Asking
 from pipeline.indexing import EmbedderSource
@@ -120,6 +121,37 @@ def run_wrong(*arguments: str) -> str:
 def test_a_judge_needs_its_model_and_the_other_way_round(home) -> None:
     assert "--judge-model" in run_wrong("q.jsonl", "--judge", "http://127.0.0.1:1/v1")
     assert "--judge-model" in run_wrong("q.jsonl", "--judge-model", "big")
+
+
+def test_the_judge_is_a_server_of_the_users_choice_and_stands_apart(home, monkeypatch) -> None:
+    monkeypatch.setenv("OTVET_JUDGE_KEY", "secret-key")
+    grades = '{"faithful": 1, "relevant": 0.5, "correct": 1}'
+    with stand_in(reply=lambda messages: grades) as server:
+        arguments = [
+            "q.jsonl",
+            "--answers",
+            "--judge",
+            server.url,
+            "--judge-model",
+            "big",
+            "--name",
+            "judged",
+        ]
+        (only,) = json.loads(run(*arguments, "--json"))["runs"]
+    assert [path for path, _ in server.requests] == ["/v1/chat/completions"] * 2
+    assert server.keys == ["Bearer secret-key"] * 2
+    assert only["figures"]["judge_relevant"]["value"] == 0.5
+    assert only["figures"]["judge_correct"]["questions"] == 1  # only one question has known answers
+    folder = home / "embeddings/.eval/runs/judged"
+    report = (folder / "report.md").read_text("utf-8")
+    assert report.index("судья: по делу") > report.index("Время по этапам")
+    assert not [path for path in folder.iterdir() if "secret-key" in path.read_text("utf-8")]
+
+
+def test_a_judge_that_is_not_there_costs_nothing_that_is_done(home) -> None:
+    with pytest.raises(RemoteUnreachableError):
+        run("q.jsonl", "--judge", "http://127.0.0.1:9/v1", "--judge-model", "big")
+    assert json.loads(run("runs", "--json"))[0]["finished"] is None
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(home, monkeypatch) -> None:

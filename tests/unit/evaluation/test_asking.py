@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from word_embedder import WordEmbedder
 
+from pipeline.errors import RunOutdatedError
 from pipeline.evaluation.asking import Asking, answer_relevance
 from pipeline.evaluation.judge import Judge
 from pipeline.evaluation.questions import KnownQuestion
@@ -114,6 +115,13 @@ def test_relevance_takes_up_the_words_of_the_question():
     assert answer_relevance("да", "слово " * 2000, embedder) < 1.0  # longer than the embedder takes
 
 
+def test_an_index_that_is_renewed_meanwhile_ends_the_run():
+    request = AskRequest(question="")
+    assert Asking(Told(ANSWER), None, request, "v1").ask(QUESTION).files  # type: ignore[arg-type]
+    with pytest.raises(RunOutdatedError):
+        Asking(Told(ANSWER), None, request, "v0").ask(QUESTION)  # type: ignore[arg-type]
+
+
 class Said:
     def __init__(self, content: object) -> None:
         self.content, self.body = content, {}
@@ -126,7 +134,7 @@ class Said:
 def test_the_judge_is_asked_with_the_data_fenced_and_its_opinion_kept():
     server = Said('Sure! {"faithful": 1, "relevant": 0.5, "correct": true} Done.')
     request = AskRequest(question="", use_rag=True)
-    asking = Asking(Told(ANSWER), WordEmbedder(), request, Judge(server, "big"))  # type: ignore[arg-type]
+    asking = Asking(Told(ANSWER), WordEmbedder(), request, judge=Judge(server, "big"))  # type: ignore[arg-type]
     verdict = asking.ask(QUESTION).verdict
     assert verdict is not None
     assert (verdict.faithful, verdict.relevant, verdict.correct) == (1.0, 0.5, 1.0)

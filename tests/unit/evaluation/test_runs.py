@@ -37,11 +37,11 @@ class Counting(Asking):
 def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path: Path):
     run, first, steps = open_run(tmp_path, PLAN), Counting(stop=3), []
     with pytest.raises(KeyboardInterrupt):
-        evaluate(run, QUESTIONS, lambda: first, lambda *step: steps.append(step))
+        evaluate(run, QUESTIONS, first, lambda *step: steps.append(step))
     assert (first.asked, steps) == ([1, 2], [(0, 4), (1, 4), (2, 4)])
     again, second = open_run(tmp_path, PLAN), Counting()
     assert again.name == run.name
-    evaluate(again, QUESTIONS, lambda: second)
+    evaluate(again, QUESTIONS, second)
     assert second.asked == [3, 4]
     assert [record.question for record in again.records()] == QUESTIONS
     assert again.finished
@@ -49,24 +49,25 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path: Path):
 
 def test_a_line_that_a_crash_cut_short_is_asked_again(tmp_path: Path):
     run, asking = open_run(tmp_path, PLAN), Counting()
-    evaluate(run, QUESTIONS[:2], lambda: asking)
+    evaluate(run, QUESTIONS[:2], asking)
     file = run.folder / "records.jsonl"
     file.write_bytes(file.read_bytes()[:-30])
     assert [record.question.line for record in run.records()] == [1]
-    evaluate(run, QUESTIONS, lambda: asking)
+    evaluate(run, QUESTIONS, asking)
     assert asking.asked == [1, 2, 2, 3, 4]
     assert len(run.records()) == 4
 
 
-def test_nothing_is_loaded_where_all_is_done(tmp_path: Path):
-    run = open_run(tmp_path, PLAN)
-    evaluate(run, QUESTIONS, Counting)
-    evaluate(run, QUESTIONS, lambda: pytest.fail("asked again"))
+def test_nothing_is_asked_where_all_is_done(tmp_path: Path):
+    run, again = open_run(tmp_path, PLAN), Counting()
+    evaluate(run, QUESTIONS, Counting())
+    evaluate(run, QUESTIONS, again)
+    assert again.asked == []
 
 
 def test_a_question_that_stands_twice_is_asked_once(tmp_path: Path):
     run, asking = open_run(tmp_path, PLAN), Counting()
-    evaluate(run, [*QUESTIONS, replace(QUESTIONS[0], line=9)], lambda: asking)
+    evaluate(run, [*QUESTIONS, replace(QUESTIONS[0], line=9)], asking)
     assert len(asking.asked) == 4
 
 
@@ -95,10 +96,10 @@ def test_finished_and_fresh_runs_are_not_taken_over(tmp_path: Path):
 
 def test_a_named_run_is_resumed_grows_and_is_never_overwritten(tmp_path: Path):
     first = open_run(tmp_path, replace(PLAN, keys=PLAN.keys[:2]), "main")
-    evaluate(first, QUESTIONS[:2], Counting)
+    evaluate(first, QUESTIONS[:2], Counting())
     grown = open_run(tmp_path, PLAN, "main")
     assert len(grown.records()) == 2
-    evaluate(grown, QUESTIONS, Counting)
+    evaluate(grown, QUESTIONS, Counting())
     for plan, fresh in ((PLAN, False), (replace(PLAN, top_k=3), False), (replace(PLAN, keys=()), True)):
         with pytest.raises(RunTakenError):
             open_run(tmp_path, plan, "main", fresh=fresh)
