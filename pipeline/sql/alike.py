@@ -9,14 +9,18 @@ __all__ = ["known_as"]
 MIN_STEM = 4
 """Letters that words have in common at least, if they are to be forms of one."""
 
+LONG_STEM = 6
+"""A shorter term that the schema has is nothing but itself."""
+
 
 def known_as(term: str, vocabulary: Collection[str]) -> list[str]:
     """A term as the schema has it: itself, or what begins alike («отгрузок», «отгрузки»)."""
-    if term in vocabulary:
-        return [term]
-    kin = {word: _alike(term, word) for word in vocabulary}
+    exact = [term] if term in vocabulary else []
+    if exact and len(term) < LONG_STEM:
+        return exact
+    kin = {word: _alike(term, word) for word in vocabulary if word != term}
     longest = max(kin.values(), default=0)
-    return sorted(word for word, length in kin.items() if length and length == longest)
+    return exact + sorted(word for word, length in kin.items() if length and length == longest)
 
 
 def _alike(first: str, second: str) -> int:

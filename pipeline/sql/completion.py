@@ -39,6 +39,7 @@ def completed(statement: str, catalog: Catalog, *, show: bool = True) -> str:
     if not isinstance(tree, exp.Select):
         return statement
     _join(tree, catalog)
+    _say_once(tree)
     if show:
         _show_keys(tree)
         _name_figures(tree)
@@ -133,6 +134,18 @@ def _ordered(base: str, names: set[str], catalog: Catalog) -> tuple[str, list[tu
                 line.append(other)
                 found.append((other, link))
     return (base, found) if seen == names else None
+
+
+def _say_once(tree: Any) -> None:  # noqa: ANN401
+    """Take out conditions that were said already."""
+    from sqlglot import exp
+
+    where = tree.args.get("where")
+    if where is None:
+        return
+    parts = {part.sql(): part for part in where.this.flatten()} if isinstance(where.this, exp.And) else {}
+    if parts:
+        tree.set("where", exp.Where(this=exp.and_(*(part.copy() for part in parts.values()), copy=False)))
 
 
 def _show_keys(tree: Any) -> None:  # noqa: ANN401

@@ -34,7 +34,8 @@ _SHARE = _any(r"дол[яюие]\b", r"процент", r"share\b", r"percent", 
 _MOST = _any(
     r"сам(?:ый|ая|ое|ые|ых|ого|ой|ую)\b", r"наибол", r"наимен", r"максим", r"миним", r"больше всего",
     r"меньше всего", r"больше всех", r"меньше всех", r"чаще всего", r"реже всего", r"топ\b", r"топ-?\d",
-    r"лучш", r"худш", r"последн(?:ий|яя|ее|ие|их)\b(?!\s+(?:\d+\s+)?(?:год|кварт|мес|недел|дн))",
+    r"лучш", r"худш",
+    r"последн(?:ий|яя|юю|ее|ие|их)\b(?!\s+(?:\S+\s+)?(?:год|лет|кварт|мес|недел|дн|день|полгод|полуг))",
     r"перв(?:ый|ая|ое|ые|ых)\b(?!\s+(?:кварт|полугод))", r"most\b", r"least\b", r"top\b", r"highest\b",
     r"lowest\b", r"biggest\b", r"largest\b", r"smallest\b", r"best\b", r"worst\b", r"cheapest\b",
     r"longest\b", r"shortest\b", r"latest\b", r"newest\b", r"oldest\b", r"maximum\b", r"minimum\b",
@@ -48,6 +49,7 @@ _LEAST = _any(
 _TALLY = re.compile(
     r"\b(?:больше|меньше|чаще|реже) вс(?:его|ех)\s+(.{3,40})|\bthe (?:most|fewest)\s+(.{3,40})", re.IGNORECASE
 )
+_OFTEN = _any(r"(?:чаще|реже) вс", r"most (?:often|frequent)", r"least (?:often|frequent)")
 _GROUP = _any(
     r"кажд", r"в разрезе", r"с разбивкой", r"сгруппир", r"по отдельности",
     r"по (?:месяцам|годам|дням|кварталам|неделям)",
@@ -129,6 +131,7 @@ class Cues:
         parts: Parts of dates that it groups by: ``month``, ``year``, ``quarter``, ``day``.
         least: The superlative means the low end.
         tally: What there is the most of: «больше всего отгрузок»; empty where nothing is said of it.
+        often: It asks what occurs most or least often.
         limit: How many rows a superlative speaks of; 0 where there is none.
         meaning: It asks for what texts say.
     """
@@ -147,6 +150,7 @@ class Cues:
     parts: tuple[str, ...]
     limit: int
     tally: str = ""
+    often: bool = False
 
     @property
     def computes(self) -> bool:
@@ -186,6 +190,7 @@ def cues_of(question: str) -> Cues:
         parts=grouped,
         limit=_limit(question) if most else 0,
         tally=_tally(question),
+        often=says(_OFTEN),
     )
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.sql.alike import known_as
-from pipeline.sql.catalog import Column, Dialect, Table
+from pipeline.sql.catalog import Catalog, Column, Dialect, Table
 from pipeline.sql.cues import cues_of
 from pipeline.sql.names import column_terms, table_terms
+from pipeline.sql.paths import neighbours
 from pipeline.sql.select_grammar import Condition, Known, column_name
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 
-__all__ = ["Amount", "Period", "Value", "Words", "known_over", "literal"]
+__all__ = ["Amount", "Period", "Value", "Words", "known_over", "literal", "unclear_value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +111,46 @@ def known_over(words: Words, tables: Sequence[Table], question: str, dialect: Di
     conditions += _of_flags(tables, said)
     numbers = tuple((amount.operator, amount.number) for amount in words.amounts)
     cues = cues_of(question)
-    grouped = bool(cues.group and (cues.count or cues.total or cues.average))
+    figures = cues.count or cues.total or cues.average
+    grouped = (figures and (cues.group or cues.most)) or cues.often
     # «Больше всего отгрузок»: the rows of a table are counted for each of something else.
     tallied = set(keyword_terms(cues.tally)[:2])
     grouped = grouped or any(known_as(term, table_terms(table)) for term in tallied for table in tables)
     return Known(tuple(conditions), numbers, words.names, grouped)
 
 
+def unclear_value(words: Words, catalog: Catalog, question: str) -> tuple[Value, ...]:
+    """What the first words may stand for of which only the caller can say it; empty where all is clear.
+
+    «В Казани» may be the town of customers, of suppliers and of warehouses. The question itself tells as a
+    rule, by naming one of the tables or columns; and a name that two tables share which lead to each other
+    is one thing.
+    """
+    said = frozenset(keyword_terms(question)) - function_terms()
+    near = neighbours(catalog)
+    for values in words.by_words().values():
+        sure = [value for value in values if value.sure]
+        named = any(_nearness(catalog.tables[value.table], value.column, said) for value in sure)
+        linked = any(
+            first.table == second.table or first.table in near[second.table]
+            for first, second in itertools.combinations(sure, 2)
+        )
+        if len(sure) > 1 and not named and not linked:
+            return tuple(sure)
+    return ()
+
+
 def _of_values(words: Words, tables: Sequence[Table], said: frozenset[str]) -> list[Condition]:
     found: list[Condition] = []
     shown = {table.name: table for table in tables}
+    order = {name: place for place, name in enumerate(shown)}
     by_column: dict[tuple[str, ...], list[str]] = {}
     sure: dict[tuple[str, ...], bool] = {}
     wording: dict[tuple[str, ...], str] = {}
     for text, values in words.by_words().items():
         fitting = [value for value in values if value.table in shown]
+        # The sort is stable: of equals the one whose table is nearest to the question comes first.
+        fitting.sort(key=lambda value: order[value.table])
         fitting.sort(key=lambda value: -_nearness(shown[value.table], value.column, said))
         places = tuple(column_name(value.table, value.column) for value in fitting)
         if not places:

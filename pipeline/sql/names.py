@@ -9,7 +9,7 @@ from functools import lru_cache
 from pipeline.sql.catalog import Column, Table
 from pipeline.text.stems import keyword_terms
 
-__all__ = ["column_terms", "in_cyrillic", "name_terms", "table_terms"]
+__all__ = ["called_terms", "column_terms", "in_cyrillic", "name_terms", "table_terms"]
 
 _SOUNDS = (
     *(("shch", "щ"), ("sch", "щ"), ("zh", "ж"), ("kh", "х"), ("ts", "ц"), ("ch", "ч"), ("sh", "ш")),
@@ -44,7 +44,12 @@ def column_terms(column: Column) -> frozenset[str]:
 
 def table_terms(table: Table) -> frozenset[str]:
     """Terms by which a question may mean a table, its columns left aside."""
-    return name_terms(table.name) | _terms_of((table.note, *table.synonyms))
+    return called_terms(table) | _terms_of((table.note, *table.synonyms))
+
+
+def called_terms(table: Table) -> frozenset[str]:
+    """Terms that by themselves are what a table is called: its name, and its synonyms of one word."""
+    return name_terms(table.name) | _terms_of(word for word in table.synonyms if " " not in word.strip())
 
 
 def _terms_of(texts: Iterable[str]) -> frozenset[str]:

@@ -60,7 +60,7 @@ def sql_messages(
     parts = [f"Database: {catalog.note}"] if catalog.note else []
     parts.append(f"Tables:\n{excerpt.text}")
     parts += [f"Q: {asked}\nSQL: {statement.rstrip('; ')};" for asked, statement in examples]
-    if known.conditions:
+    if known.stated:
         parts.append("Conditions in the question: " + " AND ".join(known.stated))
     parts.append(f"Q: {question}\nSQL:")
     return [fixed_message(catalog.dialect), ChatMessage("user", "\n\n".join(parts))]

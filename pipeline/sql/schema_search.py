@@ -16,17 +16,20 @@ import numpy as np
 from pipeline.ports import Embedder
 from pipeline.sql.alike import known_as
 from pipeline.sql.catalog import Catalog, Table
-from pipeline.sql.names import column_terms, table_terms
+from pipeline.sql.names import called_terms, column_terms, table_terms
 from pipeline.sql.table_vectors import TableVectors
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 
 __all__ = ["SchemaSearch", "Scores", "chroma", "dense", "hybrid", "keyword", "nothing"]
 
+NAMED = 0.5
+"""Share of the best score that a table gets whose name is said."""
+
 MEANING = 0.5
 """What nearness in meaning counts for, beside words."""
 
-_TABLE_WEIGHT, _COLUMN_WEIGHT, _VALUE_WEIGHT = 2.0, 1.0, 1.5
+_TABLE_WEIGHT, _VALUE_WEIGHT, _NOTE_WEIGHT, _COLUMN_WEIGHT = 2.0, 1.5, 1.5, 1.0
 
 Scores = Mapping[str, float]
 
@@ -72,6 +75,11 @@ def keyword(search: SchemaSearch, question: str) -> dict[str, float]:
             if word in weights:
                 rarity = math.log(1 + (count - having[word] + 0.5) / (having[word] + 0.5))
                 scores[name] += weights[word] * rarity
+    # A table that is called by its name is meant, however little else of it is said.
+    least = NAMED * max(scores.values(), default=0.0)
+    for name, table in search.catalog.tables.items():
+        if called_terms(table) & words.keys():
+            scores[name] = max(scores[name], least)
     return scores
 
 
@@ -126,5 +134,7 @@ def _words_of(table: Table) -> dict[str, float]:
         for term in column_terms(column):
             weights[term] = max(weights.get(term, 0.0), _COLUMN_WEIGHT)
     for term in table_terms(table):
+        weights[term] = max(weights.get(term, 0.0), _NOTE_WEIGHT)
+    for term in called_terms(table):
         weights[term] = _TABLE_WEIGHT
     return weights

@@ -67,8 +67,8 @@ class Known:
 
     @property
     def stated(self) -> tuple[str, ...]:
-        """The conditions as a prompt tells them, each by its likeliest meaning."""
-        return tuple(condition.choices[0] for condition in self.conditions)
+        """The sure conditions as a prompt tells them, each by its likeliest meaning."""
+        return tuple(condition.choices[0] for condition in self.conditions if condition.sure)
 
 
 def quoted(name: str) -> str:

@@ -10,8 +10,11 @@ from pipeline.sql.amounts import amounts_in
 from pipeline.sql.catalog import Catalog
 from pipeline.sql.cues import cues_of
 from pipeline.sql.known import Amount, Period, Value, Words
+from pipeline.sql.names import called_terms, column_terms, table_terms
 from pipeline.sql.periods import periods_in
-from pipeline.sql.stored_values import NamedValue, values_in
+from pipeline.sql.stored_values import NamedValue, StoredValue, values_in
+from pipeline.text.function_words import function_terms
+from pipeline.text.stems import keyword_terms
 
 __all__ = ["SURE", "words_of"]
 
@@ -22,6 +25,7 @@ LIKELY = 0.6
 """The same for words that are written as a name is."""
 
 _OPENING = ("«", '"', "“", "„")
+_EACH = re.compile(r"\b(?:кажд\w+|люб\w+|each|every|per)$", re.IGNORECASE)
 _SENTENCE_ENDS = ("", ".", "!", "?", ":", "…")
 _NUMBER = re.compile(r"(?<![\w.,№#-])\d{1,9}(?:[.,]\d{1,4})?(?![\w-])")
 _QUOTED = re.compile(r"[«\"“„]([^«»\"“”„]{2,60})[»\"”“]")
@@ -36,7 +40,7 @@ def words_of(question: str, catalog: Catalog, today: dt.date) -> Words:
         today: Relative periods count from here.
     """
     values = tuple(
-        Value(named.said, found.table, found.column, found.value, _is_sure(question, named, found.score))
+        Value(named.said, found.table, found.column, found.value, _is_sure(question, named, found, catalog))
         for named in values_in(question, catalog)
         for found in named.candidates
     )
@@ -57,13 +61,39 @@ def words_of(question: str, catalog: Catalog, today: dt.date) -> Words:
     return Words(values, periods, amounts, names)
 
 
-def _is_sure(question: str, named: NamedValue, score: float) -> bool:
-    """Named well, or not so well where it is plainly a name: in quotes, or with a capital."""
-    if score >= SURE:
-        return True
+def _is_sure(question: str, named: NamedValue, found: StoredValue, catalog: Catalog) -> bool:
+    """Whether a stored value is meant beyond doubt.
+
+    It is where its words are named well, or not so well but plainly as a name, in quotes or with a capital.
+    It is not where they are words of the schema as well («на каждом складе» speaks of warehouses, whatever
+    departments are called), or where one row for each of them is asked for.
+    """
     before = question[: named.start].rstrip()
-    is_name = before.endswith(_OPENING) or (named.said[:1].isupper() and before[-1:] not in _SENTENCE_ENDS)
-    return is_name and score >= LIKELY
+    quoted = before.endswith(_OPENING)
+    is_name = quoted or (named.said[:1].isupper() and before[-1:] not in _SENTENCE_ENDS)
+    if found.score < (LIKELY if is_name else SURE) or _EACH.search(before):
+        return False
+    terms = frozenset(keyword_terms(named.said)) - function_terms()
+    if quoted or (len(terms) > 1 and found.score >= 1) or not terms <= _schema_terms(catalog, found):
+        return True
+    column = catalog.tables[found.table].column(found.column)
+    own = column_terms(column) if column else frozenset()
+    rest = frozenset(keyword_terms(before + " " + question[named.end :]))
+    return bool(rest & (own - table_terms(catalog.tables[found.table])))
+
+
+def _schema_terms(catalog: Catalog, found: StoredValue) -> frozenset[str]:
+    """Words of tables and columns, those of the value's own column left out."""
+    return frozenset().union(
+        *(
+            column_terms(column)
+            for table in catalog.tables.values()
+            for column in table.columns
+            if (table.name, column.name) != (found.table, found.column)
+        ),
+        *(table_terms(table) for table in catalog.tables.values() if table.name != found.table),
+        called_terms(catalog.tables[found.table]),
+    )
 
 
 def _bare_numbers(question: str, taken: list[str]) -> Iterator[Amount]:

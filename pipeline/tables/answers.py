@@ -15,6 +15,7 @@ from dataclasses import replace
 from pipeline.errors import DatabaseUnknownError, OtvetError
 from pipeline.messages import text
 from pipeline.sql.database import find_database
+from pipeline.sql.known import unclear_value
 from pipeline.sql.understood import words_of
 from pipeline.tables.computing import compute, shown
 from pipeline.tables.model import RouteModel
@@ -123,6 +124,9 @@ class Tables:
 
     def _walked(self, turn: Turn, plain: Plain) -> Generator[Event, None, None]:
         yield from choose_route(turn, self._tools)
+        if turn.route == "sql":
+            turn.unclear = unclear_value(turn.words, turn.catalog, turn.question)
+            turn.route = "clarify" if turn.unclear else "sql"
         match turn.route:
             case "clarify":
                 clarify = clarification(turn)
