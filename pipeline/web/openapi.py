@@ -212,6 +212,7 @@ _BODIES = {
     "/classify": "Texts",
     "/compare": "Comparison",
     "/feedback": "Opinion",
+    "/v1/chat/completions": "Chat",
     "/kb/restore": "Kept",
     "/eval/make": "Wanted",
     "/eval/accept": "Accepted",
@@ -265,6 +266,15 @@ def document() -> dict[str, object]:
         "Strategies": {"type": "object", "properties": _STRATEGIES},
         "Opinion": {"type": "object", "required": ["question", "verdict"], "properties": _OPINION},
         "Kept": {"type": "object", "required": ["id"], "properties": {"id": _TEXT}},
+        "Chat": {
+            "type": "object",
+            "required": ["messages"],
+            "properties": {
+                "model": {"type": "string", "enum": ["otvet", "otvet-sources"], "default": "otvet"},
+                "messages": {"type": "array", "items": {"type": "object"}},
+                "stream": _TRUTH,
+            },
+        },
         "Wanted": {
             "type": "object",
             "properties": {**dict.fromkeys(("count", "foreign"), _WHOLE), "model": _TRUTH},

@@ -10,6 +10,7 @@ from functools import cache
 from pipeline.web import (
     access,
     background,
+    chat,
     classification,
     comparing,
     databases,
@@ -102,6 +103,8 @@ ROUTES = (
     Route("/eval/restore", "POST", drafts.restore, "A draft again"),
     Route("/feedback", "POST", opinions.keep, "What somebody thought of an answer"),
     Route("/feedback/export", "GET", opinions.export, "Opinions as a file for otvet eval"),
+    Route("/v1/models", "GET", chat.models, "OpenAI's shape: the models"),
+    Route("/v1/chat/completions", "POST", chat.complete, "OpenAI's shape: an answer with its sources"),
     Route("/login", "GET", access.login, "The page where the token is entered"),
     Route("/login", "POST", access.enter, "Enter the token"),
     Route("/health", "GET", operations.health, "Alive"),
