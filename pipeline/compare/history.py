@@ -85,7 +85,7 @@ def append(
     default: Way,
 ) -> list[Entry]:
     """Keep the figures of a set, all with the time of now."""
-    when = datetime.now(UTC).isoformat(timespec="seconds")
+    when = datetime.now(UTC).isoformat(timespec="milliseconds")
     entries = [
         Entry(
             when,
@@ -139,8 +139,9 @@ def _entry(values: Mapping[str, Any]) -> Entry:
     figures = {str(name): tuple(map(float, some)) for name, some in values["figures"].items()}
     if any(len(some) != 3 for some in figures.values()):
         raise ValueError("a figure is a value and two ends")
+    datetime.fromisoformat(values["when"])  # what is no time is no entry
     return Entry(
-        when=datetime.fromisoformat(values["when"]).isoformat(timespec="seconds"),
+        when=values["when"],
         kb_version=str(values["kb_version"]),
         questions=str(values["questions"]),
         count=int(values["count"]),
