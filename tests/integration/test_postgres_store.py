@@ -105,6 +105,31 @@ def test_a_source_with_another_embedder_is_refused_and_changes_nothing(postgres_
     second.close()
 
 
+def test_readers_go_on_while_another_embedder_takes_over(store: PostgresStore):
+    """New tables are filled and indexed beside the old ones; only the exchange at the end is exclusive."""
+    store.write(papers("one", 3))
+    index = papers("one", 3)
+    other = replace(index, manifest=replace(index.manifest, embedder_id="another/32", build_id="other"))
+    seen = list[tuple[str, int]]()
+
+    def progress(done: int, total: int) -> None:
+        if done == total:
+            with store.snapshot() as snapshot:
+                found = snapshot.candidates(
+                    asked(snapshot, "one1"), None, mode="hybrid", fusion="rrf", count=9
+                )
+                seen.append((snapshot.manifest.embedder_id, len(texts_of(found))))
+
+    report = store.write(other, progress)
+    assert (report.added, report.removed, report.kept) == (6, 6, 0)
+    assert seen == [("hash/32", 4)]
+    with store.snapshot() as snapshot:
+        assert snapshot.manifest == other.manifest
+        found = snapshot.candidates(asked(snapshot, "one1"), None, mode="hybrid", fusion="rrf", count=9)
+        assert len(texts_of(found)) == 4
+    assert store.write(other).kept == 6
+
+
 def test_a_failed_write_leaves_the_old_version(store: PostgresStore):
     store.write(papers("one", 2))
     before, chunks = store.stamp(), store.read().chunks

@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from psycopg.sql import Composed
 
 __all__ = [
-    "CHUNK_INDEXES",
     "LATEST",
     "configurations",
-    "create_indexes",
+    "create_chunks",
     "ensure_tables",
+    "finish_chunks",
     "in_schema",
-    "recreate_chunks",
     "small_letters",
 ]
 
@@ -76,7 +75,7 @@ CREATE TEXT SEARCH CONFIGURATION {schema}.english (COPY = pg_catalog.english);
 """
 # Locale C knows no capitals but Latin ones: Cyrillic ones are made small here.
 _CHUNKS = """
-CREATE TABLE {schema}.chunks (
+CREATE TABLE {schema}.chunks_next (
     no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
@@ -106,21 +105,30 @@ CREATE TABLE {schema}.chunks (
     ) STORED,
     UNIQUE (source, id)
 );
-ALTER TABLE {schema}.chunks ALTER tokens SET STORAGE EXTERNAL, ALTER spans SET STORAGE EXTERNAL,
+ALTER TABLE {schema}.chunks_next ALTER tokens SET STORAGE EXTERNAL, ALTER spans SET STORAGE EXTERNAL,
     ALTER words SET STORAGE EXTERNAL;
 """
-CHUNK_INDEXES = (
-    "CREATE INDEX chunks_words ON {schema}.chunks USING gin (words) WITH (fastupdate = off)",
-    "CREATE INDEX chunks_fulltext ON {schema}.chunks USING gin (fulltext) WITH (fastupdate = off)",
-    "CREATE INDEX chunks_labels ON {schema}.chunks USING gin (labels) WITH (fastupdate = off)",
-    "CREATE INDEX chunks_facets ON {schema}.chunks USING gin (facets) WITH (fastupdate = off)",
-    "CREATE INDEX chunks_file ON {schema}.chunks (file, document_id, ordinal)",
-    "CREATE INDEX chunks_source_type ON {schema}.chunks (source_type)",
-    "CREATE INDEX chunks_day ON {schema}.chunks (day)",
-    "CREATE INDEX chunks_id ON {schema}.chunks (id)",
+_INDEXES = (
+    "CREATE INDEX next_words ON {schema}.chunks_next USING gin (words) WITH (fastupdate = off)",
+    "CREATE INDEX next_fulltext ON {schema}.chunks_next USING gin (fulltext) WITH (fastupdate = off)",
+    "CREATE INDEX next_labels ON {schema}.chunks_next USING gin (labels) WITH (fastupdate = off)",
+    "CREATE INDEX next_facets ON {schema}.chunks_next USING gin (facets) WITH (fastupdate = off)",
+    "CREATE INDEX next_file ON {schema}.chunks_next (file, document_id, ordinal)",
+    "CREATE INDEX next_source_type ON {schema}.chunks_next (source_type)",
+    "CREATE INDEX next_day ON {schema}.chunks_next (day)",
+    "CREATE INDEX next_id ON {schema}.chunks_next (id)",
 )
-_HNSW = """CREATE INDEX chunks_embedding ON {schema}.chunks USING hnsw (embedding vector_ip_ops)
+_HNSW = """CREATE INDEX next_embedding ON {schema}.chunks_next USING hnsw (embedding vector_ip_ops)
     WITH (m = {links}, ef_construction = {build})"""
+
+_SWAP = (
+    "SET LOCAL lock_timeout = '60s'",  # a reader that never ends must not keep all others out
+    "DROP TABLE IF EXISTS {schema}.chunks",
+    "ALTER TABLE {schema}.chunks_next RENAME TO chunks",
+    "ALTER INDEX {schema}.chunks_next_pkey RENAME TO chunks_pkey",
+    "ALTER INDEX {schema}.chunks_next_source_id_key RENAME TO chunks_source_id_key",
+)
+_INDEXED = ("words", "fulltext", "labels", "facets", "file", "source_type", "day", "id", "embedding")
 
 MIGRATIONS = (_FIRST,)
 LATEST = len(MIGRATIONS)
@@ -203,36 +211,43 @@ def _number(connection: psycopg.Connection[Any], statement: Composed, *values: o
     return int((row["n"] if row is not None else 0) or 0)
 
 
-def recreate_chunks(connection: psycopg.Connection[Any], schema: str, dimension: int) -> None:
-    """Empty tables for vectors of this dimension; readers who look at the old ones are waited for."""
-    connection.execute(in_schema("DROP TABLE IF EXISTS {schema}.chunks", schema))
+def create_chunks(connection: psycopg.Connection[Any], schema: str, dimension: int) -> None:
+    """An empty table ``chunks_next`` for vectors of this dimension, and nothing in the others."""
     for table in ("documents", "terms", "sources"):
         connection.execute(in_schema(f"DELETE FROM {{schema}}.{table}", schema))
     names = configurations(schema)
     connection.execute(in_schema(_CHUNKS, schema, dimension=dimension, upper=_UPPER, lower=_LOWER, **names))
     if dimension <= INLINE_DIMENSIONS:
-        connection.execute(in_schema("ALTER TABLE {schema}.chunks ALTER embedding SET STORAGE PLAIN", schema))
+        plain = "ALTER TABLE {schema}.chunks_next ALTER embedding SET STORAGE PLAIN"
+        connection.execute(in_schema(plain, schema))
     connection.execute(
         in_schema("UPDATE {schema}.base SET chunks = 0, terms = 0, dimension = %s", schema), [dimension]
     )
 
 
-def create_indexes(
+def finish_chunks(
     connection: psycopg.Connection[Any], schema: str, dimension: int, *, links: int, build: int
 ) -> None:
-    """The indexes of a table that has just been filled: much quicker than filling them row by row."""
+    """Index ``chunks_next``, which has been filled, and put it in the place of ``chunks``.
+
+    A full table is indexed much quicker than row by row. Until the very end readers use the old one; those
+    that look at it at that moment are waited for.
+    """
     from psycopg import errors
 
-    for statement in CHUNK_INDEXES:
+    for statement in _INDEXES:
         connection.execute(in_schema(statement, schema))
-    if dimension > HNSW_DIMENSIONS:
-        return
-    connection.execute("SELECT set_config('maintenance_work_mem', %s, true)", [f"{BUILD_MEMORY_MB}MB"])
-    hnsw = in_schema(_HNSW, schema, links=links, build=build)
-    try:
-        with connection.transaction():
+    indexed = _INDEXED if dimension <= HNSW_DIMENSIONS else _INDEXED[:-1]
+    if dimension <= HNSW_DIMENSIONS:
+        connection.execute("SELECT set_config('maintenance_work_mem', %s, true)", [f"{BUILD_MEMORY_MB}MB"])
+        hnsw = in_schema(_HNSW, schema, links=links, build=build)
+        try:
+            with connection.transaction():
+                connection.execute(hnsw)
+        except (errors.DiskFull, errors.OutOfMemory):
+            # Workers share memory through /dev/shm, of which a container has little.
+            connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
             connection.execute(hnsw)
-    except (errors.DiskFull, errors.OutOfMemory):
-        # Workers share memory through /dev/shm, of which a container has little.
-        connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
-        connection.execute(hnsw)
+    renamed = (f"ALTER INDEX {{schema}}.next_{name} RENAME TO chunks_{name}" for name in indexed)
+    for statement in (*_SWAP, *renamed):
+        connection.execute(in_schema(statement, schema))

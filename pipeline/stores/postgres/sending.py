@@ -70,7 +70,13 @@ def relabel(connection: Connection, made: rows.ChunkRows, changed: Difference, t
 
 
 def send_chunks(
-    connection: Connection, made: rows.ChunkRows, changed: Difference, to: Target, progress: Progress | None
+    connection: Connection,
+    made: rows.ChunkRows,
+    changed: Difference,
+    to: Target,
+    progress: Progress | None,
+    *,
+    table: str,
 ) -> None:
     """New rows, in one stream."""
     total = len(changed.sent)
@@ -82,7 +88,7 @@ def send_chunks(
             yield made.row(number, digest)
 
     if total:
-        _copy(connection, to.schema, "chunks", rows.CHUNK_COLUMNS, told())
+        _copy(connection, to.schema, table, rows.CHUNK_COLUMNS, told())
     if progress is not None and total:
         progress(total, total)
 

@@ -50,16 +50,19 @@ def write(connection: Connection, index: Index, to: Target, progress: Progress |
     replaced = _renew_for_embedder(connection, index, to)
     register(connection)
     made = rows.ChunkRows(index, to.source)
-    changed = difference(known_hashes(connection, to, "chunks"), made.hashes())
+    known = known_hashes(connection, to, "chunks") if replaced is None else {}
+    changed = difference(known, made.hashes())
     if changed.gone:
         # What the rows held is taken off the statistics by the same statement.
         connection.execute(in_schema(_REMOVE_CHUNKS, to.schema), [to.source, list(changed.gone)])
     relabel(connection, made, changed, to)
-    send_chunks(connection, made, changed, to, progress)
+    send_chunks(
+        connection, made, changed, to, progress, table="chunks" if replaced is None else "chunks_next"
+    )
     _count_terms(connection, index, list(changed.sent), to.schema)
     if replaced is not None:
         dimension = index.manifest.dimension
-        schema.create_indexes(connection, to.schema, dimension, links=to.links, build=to.build)
+        schema.finish_chunks(connection, to.schema, dimension, links=to.links, build=to.build)
     documents = write_documents(connection, index, to)
     if len(changed.sent) > len(index.chunks) * _MUCH:
         connection.execute(in_schema("ANALYZE {schema}.chunks, {schema}.terms", to.schema))
@@ -70,7 +73,7 @@ def write(connection: Connection, index: Index, to: Target, progress: Progress |
 
 
 def _renew_for_embedder(connection: Connection, index: Index, to: Target) -> int | None:
-    """Empty tables where the vectors there are of another embedder; how many rows they replace, else None."""
+    """A new table where the vectors there are of another embedder; how many rows it replaces, else None."""
     base = _one(connection, "SELECT embedder_id, dimension FROM {schema}.base FOR UPDATE", to.schema)
     wanted = index.manifest.embedder_id, index.manifest.dimension
     if base is not None and (base["embedder_id"], base["dimension"]) == wanted:
@@ -82,7 +85,7 @@ def _renew_for_embedder(connection: Connection, index: Index, to: Target) -> int
         reason = Phrase("store_other_embedder", {"found": known, "wanted": wanted[0]})
         raise StoreNotWrittenError(store=to.store, reason=reason)
     mine = _one(connection, "SELECT coalesce(sum(chunks), 0)::int AS n FROM {schema}.sources", to.schema)
-    schema.recreate_chunks(connection, to.schema, wanted[1])
+    schema.create_chunks(connection, to.schema, wanted[1])
     connection.execute(in_schema("UPDATE {schema}.base SET embedder_id = %s", to.schema), [wanted[0]])
     return mine["n"] if mine is not None else 0
 
