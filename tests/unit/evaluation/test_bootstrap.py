@@ -119,14 +119,17 @@ def test_only_common_questions_are_compared_in_whatever_order():
 
 
 def test_what_is_worse_is_told_by_the_measure():
-    better, worse = [0.0] * 20, [1.0] * 20
-    found = {one.measure: one for one in compare(
-        {"hit@1": sample(worse), "refused_wrongly": sample(worse), "total_ms": sample([5.0] * 20)},
-        {"hit@1": sample(better), "refused_wrongly": sample(better), "total_ms": sample([9.0] * 20)},
-    )}  # fmt: skip
-    assert found["hit@1"].judgement == "worse"
-    assert found["refused_wrongly"].judgement == "better"
-    assert (found["total_ms"].judgement, found["total_ms"].counts) == ("worse", False)
+    high, low = sample([1.0] * 20), sample([0.0] * 20)
+    measures = ("hit@1", "refused_wrongly", "judge_correct", "total_ms")
+    before = {name: low if name == "total_ms" else high for name in measures}
+    after = {name: high if name == "total_ms" else low for name in measures}
+    found = {one.measure: (one.judgement, one.counts) for one in compare(before, after)}
+    assert found == {
+        "hit@1": ("worse", True),
+        "refused_wrongly": ("better", True),
+        "judge_correct": ("worse", False),
+        "total_ms": ("worse", False),
+    }
 
 
 def test_resamples_that_tell_nothing_are_left_out():
