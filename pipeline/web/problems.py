@@ -9,6 +9,7 @@ from pipeline.errors import (
     BodyTooLargeError,
     BusyError,
     CancelledError,
+    DatabaseUnusableError,
     FileTakenError,
     ForbiddenHostError,
     ForbiddenOriginError,
@@ -56,6 +57,7 @@ _STATUSES: dict[type[OtvetError], int] = {
     BusyError: 503,
     NotReadyError: 503,
     IndexUnusableError: 503,
+    DatabaseUnusableError: 503,
     ModelError: 503,
     RemoteError: 503,
     # No try will ever help: nobody is told to come back later.
