@@ -245,6 +245,7 @@ def test_a_server_that_is_down_is_named_without_its_password(unused_port: int):
             call()
         assert f"127.0.0.1:{unused_port}/kb" in str(told.value)
         assert "s3cret" not in str(told.value)
+        assert "Connection refused. " in str(told.value)
     store.close()
 
 

@@ -94,6 +94,7 @@ class Server:
     def reason(self, error: BaseException) -> str:
         """What an error of the driver says, on one line, without the password."""
         said = " ".join(str(error).split()) or type(error).__name__
+        said = said.partition(" Is the server running")[0].rstrip(".")  # our own hint says that
         for secret in self._secrets:
             said = said.replace(secret, "…")
         return said
