@@ -3,7 +3,7 @@
     OTVET_MODELS=MODELS python benchmarks/faithfulness.py [--labels FILE] [--fit] [--misses]
 
 ``data/faithfulness.jsonl`` holds 100 sentences over our own handbook, each with the passage it cites and a
-label given by reading both: 87 written by the embedded language model (on the right passages, and on others
+label given by reading both: 84 written by the embedded language model (on the right passages, and on others
 when the right files were taken away from it), 16 written by hand (right in other words; or a number, a
 subject or a «не» exchanged).
 

@@ -23,7 +23,7 @@ class Compared:
     Attributes:
         p: How likely a change as large as this one is, in any of the measures, by luck.
         judgement: ``same`` where the change may be luck.
-        counts: False for measures of speed: another program on the machine changes them, too.
+        counts: False for speed, which other programs on the machine change, too, and for a judge's opinion.
     """
 
     measure: str
@@ -40,19 +40,24 @@ def compare(before: Mapping[str, Sample], after: Mapping[str, Sample]) -> list[C
         for name, sample in after.items()
         if name in before and (pair := paired(before[name], sample)) is not None
     }
-    # Speed is held against speed alone: it must not cost the measures of quality their power.
-    quality = [name for name in pairs if name not in SPEED]
-    speed = [name for name in pairs if name in SPEED]
+    # Each kind is held against its own: speed and opinions must not cost the measures of quality their power.
+    kinds = ([name for name in pairs if _kind(name) == kind] for kind in ("quality", "speed", "opinion"))
     found = {
         name: p
-        for names in (quality, speed)
+        for names in kinds
         for name, p in zip(names, chances([pairs[name] for name in names]), strict=True)
     }
     return [_compared(name, change(*pair), found[name]) for name, pair in pairs.items()]
 
 
 def _compared(name: str, one: Change, p: float) -> Compared:
-    return Compared(name, one, p, _judgement(name, one, p), name not in SPEED)
+    return Compared(name, one, p, _judgement(name, one, p), _kind(name) == "quality")
+
+
+def _kind(name: str) -> Literal["quality", "speed", "opinion"]:
+    if name in SPEED:
+        return "speed"
+    return "opinion" if name.startswith("judge_") else "quality"
 
 
 def _judgement(name: str, one: Change, p: float) -> Judgement:
