@@ -52,7 +52,7 @@ COUNT, TOP = 30, 10
 FILTERS: dict[str, Filter | None] = dict(
     zip(WANTED, (None, Filter(metadata={"half": 1}), Filter(metadata={"shelf": 7})), strict=True)
 )
-_LEAST, _SECONDS = 5, 30.0
+_LEAST, _SECONDS = 5, 15.0
 
 
 def main() -> None:
