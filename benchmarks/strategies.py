@@ -67,9 +67,7 @@ def main() -> None:
             _print(one.name, found[one.name])
     if arguments.record:
         values = {"embedder": inner.spec.id, "processor": platform.processor() or platform.machine()}
-        RECORD.write_text(
-            json.dumps(values | {"sets": found}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
+        RECORD.write_text(_written(values, found), encoding="utf-8")
 
 
 class _Remembering:
@@ -99,6 +97,21 @@ class _Remembering:
             each = (time.perf_counter() - started) * 1000 / len(new)
             self._known |= {(question, text): (score, each) for text, score in zip(new, scores, strict=True)}
         return np.array([self._known[question, text][0] for text in passages], dtype=np.float32)
+
+
+def _written(values: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """JSON with a line for each way, so that a change shows what has changed."""
+    sets = {
+        name: {**one, "ways": [f"@{place}" for place in range(len(one["ways"]))]}
+        for name, one in found.items()
+    }
+    text = json.dumps({**values, "sets": sets}, ensure_ascii=False, indent=1) + "\n"
+    for name, one in found.items():
+        head, mark, rest = text.partition(f' "{name}": {{')
+        for place, row in enumerate(one["ways"]):
+            rest = rest.replace(f'"@{place}"', json.dumps(row, ensure_ascii=False), 1)
+        text = head + mark + rest
+    return text
 
 
 def _cross_encoder(models: Path, threads: int) -> _Remembering | None:
