@@ -95,8 +95,9 @@ def figure(sample: Sample) -> Figure | None:
     if not total:
         return None
     value = float(sample.amounts.sum() / total)
-    if value in (0.0, 1.0) and bool(np.all(sample.weights == sample.weights.astype(bool))):
-        return Figure(value, *_unanimous(value, int(total)), len(sample.keys))
+    if value in (0.0, 1.0):
+        # Questions, not sentences: those of one answer stand or fall together.
+        return Figure(value, *_unanimous(value, int(np.count_nonzero(sample.weights))), len(sample.keys))
     rng = np.random.default_rng(SEED)
     means = np.concatenate(
         [

@@ -44,6 +44,10 @@ def test_where_all_say_the_same_the_interval_is_wilsons():
     none = figure(sample([0.0] * 40))
     assert none is not None
     assert none.high == pytest.approx(1 - 0.9124, abs=1e-4)
+    # Ten sentences of four answers are no more than four answers; a question without any tells nothing.
+    sentences = figure(sample([3, 2, 4, 1, 0], [3, 2, 4, 1, 0]))
+    assert sentences is not None
+    assert sentences.low == pytest.approx(4 / (4 + 1.96**2))
 
 
 @settings(max_examples=25)
