@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,11 +22,13 @@ from pipeline.sql.letters import know_letters
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Access", "access_to", "connect_postgres", "connect_sqlite", "first_line"]
+__all__ = ["Access", "Readable", "access_to", "connect_postgres", "connect_sqlite", "first_line"]
 
 _SQLITE_URL = re.compile(r"sqlite(\+pysqlite)?:///(?P<path>.+)")
 _POSTGRES_URL = re.compile(r"postgres(ql)?(\+psycopg)?://")
 _MAGIC = b"SQLite format 3\0"
+Readable = Mapping[str, Collection[str]]
+
 _HEAD_BYTES = 100
 _MAX_CELL = 4 * 1024 * 1024
 _CONNECT_S = 10
@@ -66,8 +69,12 @@ def access_to(source: DatabaseSource, knowledge_base: Path) -> Access:
     raise DatabaseUnusableError(name=source.name, reason=f"{kind}: sqlite, postgresql")
 
 
-def connect_sqlite(access: Access) -> sqlite3.Connection:
+def connect_sqlite(access: Access, readable: Readable | None = None) -> sqlite3.Connection:
     """A connection to a SQLite file that can change nothing, attach nothing and load nothing.
+
+    Args:
+        access: Where the file is.
+        readable: Columns it may read, by table, in small letters; all where none are given.
 
     Raises:
         DatabaseUnusableError: There is no such file, or it is no SQLite database.
@@ -86,7 +93,7 @@ def connect_sqlite(access: Access) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
-    connection.set_authorizer(_reading_only)
+    connection.set_authorizer(partial(_reading_only, readable))
     return connection
 
 
@@ -101,12 +108,24 @@ def _mode(name: str, path: Path) -> str:
     return "mode=ro&immutable=1" if at_rest else "mode=ro"
 
 
-def _reading_only(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+def _reading_only(
+    readable: Readable | None,
+    action: int,
+    first: str | None,
+    second: str | None,
+    _: str | None,
+    view: str | None,
+) -> int:
+    """SQLite asks this of every part of a statement while it prepares it."""
+    if action == sqlite3.SQLITE_READ and readable is not None:
+        # What a view reads is the view's matter; «» stands for a table of which no column is read.
+        columns = readable.get((view or first or "").lower())
+        allowed = columns is not None and (view is not None or (second or "").lower() in {*columns, ""})
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
     if action in _HARMLESS:
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in _NEVER:
         return sqlite3.SQLITE_OK
-    del first
     return sqlite3.SQLITE_DENY
 
 

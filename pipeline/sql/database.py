@@ -79,7 +79,11 @@ class Database:
             StatementFailedError: It does not run, or not within its bounds.
             DatabaseUnusableError: The database cannot be opened.
         """
-        return run_statement(self.access, guarded.sql, limits or self.limits)
+        readable = {
+            name.lower(): frozenset(column.name.lower() for column in table.columns)
+            for name, table in self.catalog().tables.items()
+        }
+        return run_statement(self.access, guarded.sql, limits or self.limits, readable)
 
     def _file_mark(self) -> object:
         if self.access.dialect != "sqlite":

@@ -34,6 +34,8 @@ MAX_VALUE_CHARACTERS = 60
 _SAMPLE_ROWS = 20_000
 _LONG_TEXT = 200  # characters on average, from which a text is one to search in
 _SECONDS = 20.0
+_STEPS = 10_000  # of SQLite's machine, between two looks at the clock
+_MANY = 200_000  # rows that PostgreSQL's own estimate is good enough for
 
 _DATE_TYPE = re.compile(r"date|time", re.I)
 _FLAG_TYPE = re.compile(r"bool", re.I)
@@ -83,7 +85,9 @@ def _opened(access: Access, seconds: float) -> Iterator[sa.Connection]:
     except ImportError as error:
         raise ExtraMissingError(package="sqlalchemy", extra="sql") from error
     if access.dialect == "sqlite":
-        engine = sa.create_engine("sqlite://", creator=lambda: _looked_into(access), poolclass=sa.NullPool)
+        engine = sa.create_engine(
+            "sqlite://", creator=lambda: _looked_into(access, seconds), poolclass=sa.NullPool
+        )
     else:
         engine = sa.create_engine(
             "postgresql+psycopg://", creator=lambda: connect_postgres(access, seconds), poolclass=sa.NullPool
@@ -98,10 +102,12 @@ def _opened(access: Access, seconds: float) -> Iterator[sa.Connection]:
         engine.dispose()
 
 
-def _looked_into(access: Access) -> sqlite3.Connection:
+def _looked_into(access: Access, seconds: float) -> sqlite3.Connection:
     """The inspector asks with PRAGMA, which the connections of statements don't let through."""
     connection = connect_sqlite(access)
     connection.set_authorizer(None)
+    deadline = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
     return connection
 
 
@@ -164,8 +170,6 @@ class _Looker:
 
     def _words(self, table: str, column: str, rows: int) -> tuple[ColumnKind, tuple[str, ...]]:
         """Whether a column of texts holds a category, dates, long texts or something else."""
-        if time.monotonic() > self.deadline:
-            return "other", ()
         sample = f"SELECT {_quoted(column)} AS v FROM {_full(table)} LIMIT {_SAMPLE_ROWS}"  # noqa: S608
         # Names stand in the user's own file and in the database; they are quoted.
         found = self._rows(
@@ -184,14 +188,29 @@ class _Looker:
         return ("text" if mean >= _LONG_TEXT else "other"), ()
 
     def _count(self, table: str) -> int:
-        if time.monotonic() > self.deadline:
-            return 0
-        return int(self._rows(f"SELECT count(*) FROM {_full(table)}")[0][0])  # noqa: S608
+        """Rows of a table; of a large one on a server as it estimates them, 0 where time is over."""
+        if self.access.dialect == "postgres":
+            name = _full(table).replace("'", "''")
+            asked = f"SELECT CAST(reltuples AS bigint) FROM pg_class WHERE oid = to_regclass('{name}')"  # noqa: S608
+            estimate = self._rows(asked)
+            if estimate and int(estimate[0][0]) > _MANY:
+                return int(estimate[0][0])
+        counted = self._rows(f"SELECT count(*) FROM {_full(table)}")  # noqa: S608
+        return int(counted[0][0]) if counted else 0
 
     def _rows(self, statement: str) -> Sequence[Any]:
+        """What a statement gives; nothing where the time for looking is over."""
         import sqlalchemy as sa
 
-        return self.connection.execute(sa.text(statement.replace(":", "\\:"))).fetchall()
+        if time.monotonic() > self.deadline:
+            return ()
+        try:
+            return self.connection.execute(sa.text(statement.replace(":", "\\:"))).fetchall()
+        except sa.exc.OperationalError:
+            if time.monotonic() < self.deadline:
+                raise
+            self.connection.rollback()
+            return ()
 
 
 def _check_names(source: DatabaseSource, declared: DatabaseTable, types: Mapping[str, str]) -> None:

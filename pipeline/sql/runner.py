@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import StatementCostlyError, StatementFailedError, StatementSlowError
 from pipeline.sql.catalog import ColumnKind
-from pipeline.sql.connect import Access, connect_postgres, connect_sqlite, first_line
+from pipeline.sql.connect import Access, Readable, connect_postgres, connect_sqlite, first_line
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,6 +31,7 @@ _DATE = re.compile(
     r"(-([0-2]\d|3[01])([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?"
 )
 _LONG = 120
+_MAX_CHARACTERS = 2_000_000
 _EXACT = 2**53  # JSON's numbers are exact up to here
 
 
@@ -66,8 +67,17 @@ class ResultTable:
     ms: float = 0.0
 
 
-def run_statement(access: Access, statement: str, limits: Limits | None = None) -> ResultTable:
+def run_statement(
+    access: Access, statement: str, limits: Limits | None = None, readable: Readable | None = None
+) -> ResultTable:
     """Run a statement that `pipeline.sql.guard` has let through.
+
+    Args:
+        access: Where the database is.
+        statement: One SELECT.
+        limits: Bounds of the run.
+        readable: Columns that SQLite lets it read, by table, in small letters; all without. PostgreSQL has
+            the rights of its user for that.
 
     Raises:
         DatabaseUnusableError: The database cannot be opened.
@@ -76,8 +86,10 @@ def run_statement(access: Access, statement: str, limits: Limits | None = None) 
     """
     limits = limits or Limits()
     started = time.monotonic()
-    run = _run_sqlite if access.dialect == "sqlite" else _run_postgres
-    columns, rows = run(access, statement, limits)
+    if access.dialect == "sqlite":
+        columns, rows = _run_sqlite(access, statement, limits, readable)
+    else:
+        columns, rows = _run_postgres(access, statement, limits)
     days = [_are_days([row[place] for row in rows]) for place in range(len(columns))]
     kept = tuple(
         tuple(
@@ -86,14 +98,17 @@ def run_statement(access: Access, statement: str, limits: Limits | None = None) 
         )
         for row in rows[: limits.rows]
     )
+    kept = kept[: _fitting(kept)]
     kinds = tuple(_kind([row[place] for row in kept]) for place in range(len(columns)))
     ms = (time.monotonic() - started) * 1000
-    return ResultTable(tuple(columns), kinds, kept, len(rows) > limits.rows, round(ms, 1))
+    return ResultTable(tuple(columns), kinds, kept, len(rows) > len(kept), round(ms, 1))
 
 
-def _run_sqlite(access: Access, statement: str, limits: Limits) -> tuple[list[str], Sequence[Sequence[Any]]]:
+def _run_sqlite(
+    access: Access, statement: str, limits: Limits, readable: Readable | None
+) -> tuple[list[str], Sequence[Sequence[Any]]]:
     deadline = time.monotonic() + limits.seconds
-    with closing(connect_sqlite(access)) as connection:
+    with closing(connect_sqlite(access, readable)) as connection:
         connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
         # A single step of the machine may be long (a huge sort); an interrupt from outside ends that too.
         timer = threading.Timer(limits.seconds + 0.2, connection.interrupt)
@@ -140,6 +155,16 @@ def _check_cost(connection: psycopg.Connection[tuple[Any, ...]], statement: str,
     cost = float(row[0][0]["Plan"]["Total Cost"]) if row else 0.0
     if cost > limit:
         raise StatementCostlyError(cost=round(cost), limit=round(limit))
+
+
+def _fitting(rows: Sequence[Sequence[Value]]) -> int:
+    """How many rows fit into a result: a thousand whole articles are no table."""
+    characters = 0
+    for count, row in enumerate(rows):
+        characters += sum(len(value) for value in row if isinstance(value, str))
+        if characters > _MAX_CHARACTERS:
+            return max(count, 1)
+    return len(rows)
 
 
 def _are_days(values: Sequence[object]) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.databases import DatabaseSource
 from pipeline.errors import (
@@ -18,7 +21,7 @@ from pipeline.errors import (
 from pipeline.settings import SqlSettings
 from pipeline.sql.connect import access_to, connect_sqlite
 from pipeline.sql.database import Database, find_database, open_databases
-from pipeline.sql.reflect import table_names
+from pipeline.sql.reflect import reflect, table_names
 from pipeline.sql.runner import Limits, run_statement
 
 SCRIPT = """
@@ -200,3 +203,77 @@ def test_databases_are_found_by_name(folder):
         find_database(databases, "other")
     with pytest.raises(DatabaseUnknownError):
         find_database({})
+
+
+def test_sqlite_itself_reads_only_what_is_declared(folder):
+    """Were the guard to be mistaken about a name."""
+    database = opened(folder)
+    readable = {"people": {"id", "name"}, "rich": {"name"}}
+    for statement in ("SELECT password FROM people", "SELECT id FROM Отделы", "SELECT * FROM sqlite_master"):
+        with pytest.raises(StatementFailedError, match=r"prohibited|not authorized"):
+            run_statement(database.access, statement, Limits(), readable)
+    for statement in ("SELECT name FROM people", "SELECT COUNT(*) FROM PEOPLE", "SELECT name FROM rich"):
+        assert run_statement(database.access, statement, Limits(rows=1), readable).rows
+
+
+def test_a_view_can_be_asked_about(folder):
+    database = opened(folder, table=[{"table": "rich"}])
+    result = database.run(database.check("SELECT COUNT(*) FROM rich"))
+    assert result.rows == ((233,),)
+
+
+def test_looking_at_values_ends_in_time(folder):
+    catalog = reflect(source(), opened(folder).access, seconds=0.0)
+    assert catalog.tables["people"].rows == 0
+    assert catalog.tables["people"].column("name") is not None
+
+
+def test_a_result_of_long_texts_is_cut(folder, monkeypatch):
+    monkeypatch.setattr("pipeline.sql.runner._MAX_CHARACTERS", 1000)
+    result = run_statement(opened(folder).access, "SELECT bio FROM people", Limits(rows=50))
+    assert (len(result.rows), result.truncated) == (2, True)
+
+
+STATEMENTS = st.tuples(
+    st.sampled_from(
+        ["name", "p.salary", "COUNT(*)", "p.*", "*", "MAX(hired)", "Название", "password", "x.id"]
+    ),
+    st.sampled_from(
+        [
+            "people p",
+            "people AS p JOIN Отделы o ON o.id = p.отдел",
+            "(SELECT * FROM people) p",
+            "people p, Отделы x",
+        ]
+    ),
+    st.sampled_from(
+        ["", " WHERE password = 'p'", " WHERE salary > 1", " WHERE отдел IN (SELECT id FROM Отделы)"]
+    ),
+    st.sampled_from(
+        ["", " ORDER BY password", " ORDER BY 1", " GROUP BY name", " UNION SELECT password FROM people"]
+    ),
+).map(lambda parts: f"SELECT {parts[0]} FROM {parts[1]}{parts[2]}{parts[3]}")
+
+
+@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture], max_examples=80)
+@given(STATEMENTS)
+def test_what_the_guard_says_is_read_is_what_sqlite_reads(folder, statement):
+    """SQLite tells its authorizer every column; none may be missing from the guard's list, or hidden."""
+    database = opened(folder)
+    try:
+        guarded = database.check(statement)
+    except StatementRefusedError:
+        return
+    read: set[tuple[str, str]] = set()
+
+    def note(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        if action == sqlite3.SQLITE_READ and first and second:
+            read.add((first.lower(), second.lower()))
+        return sqlite3.SQLITE_OK
+
+    with closing(connect_sqlite(database.access)) as connection:
+        connection.set_authorizer(note)
+        with suppress(sqlite3.Error):
+            connection.execute(guarded.sql).fetchmany(3)
+    assert read <= {(table.lower(), column.lower()) for table, column in guarded.columns}
+    assert ("people", "password") not in read
