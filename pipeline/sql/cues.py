@@ -132,6 +132,7 @@ class Cues:
         least: The superlative means the low end.
         tally: What there is the most of: «больше всего отгрузок»; empty where nothing is said of it.
         often: It asks what occurs most or least often.
+        missing: What there is none of: «без заказов»; empty where nothing is missed.
         limit: How many rows a superlative speaks of; 0 where there is none.
         meaning: It asks for what texts say.
     """
@@ -151,6 +152,7 @@ class Cues:
     limit: int
     tally: str = ""
     often: bool = False
+    missing: str = ""
 
     @property
     def computes(self) -> bool:
@@ -191,7 +193,13 @@ def cues_of(question: str) -> Cues:
         limit=_limit(question) if most else 0,
         tally=_tally(question),
         often=says(_OFTEN),
+        missing=_missing(question),
     )
+
+
+def _missing(question: str) -> str:
+    found = _ABSENT.search(question)
+    return question[found.end() : found.end() + 40] if found else ""
 
 
 def _tally(question: str) -> str:

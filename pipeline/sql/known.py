@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pipeline.sql.alike import known_as
 from pipeline.sql.catalog import Catalog, Column, Dialect, Table
 from pipeline.sql.cues import cues_of
-from pipeline.sql.names import column_terms, table_terms
+from pipeline.sql.names import called_terms, column_terms, table_terms
 from pipeline.sql.paths import neighbours
-from pipeline.sql.select_grammar import Condition, Known, column_name
+from pipeline.sql.select_grammar import Condition, Known, column_name, table_name
 from pipeline.text.function_words import function_terms
 from pipeline.text.stems import keyword_terms
 
@@ -109,6 +109,7 @@ def known_over(words: Words, tables: Sequence[Table], question: str, dialect: Di
     said = frozenset(keyword_terms(question)) - function_terms()
     conditions = [*_of_values(words, tables, said), *_of_periods(words.periods, tables, said)]
     conditions += _of_flags(tables, said)
+    conditions += _of_missing(tables, frozenset(keyword_terms(cues_of(question).missing)[:3]))
     numbers = tuple((amount.operator, amount.number) for amount in words.amounts)
     cues = cues_of(question)
     figures = cues.count or cues.total or cues.average
@@ -211,6 +212,33 @@ def _of_flags(tables: Sequence[Table], said: frozenset[str]) -> list[Condition]:
                 choices = tuple(f"{place} = {value}" for value in values)
                 found.append(Condition(column.name, choices, sure=False))
     return found
+
+
+def _of_missing(tables: Sequence[Table], missing: frozenset[str]) -> list[Condition]:
+    """Rows that nothing refers to («покупатели без заказов»), or that refer to nothing."""
+    choices: list[str] = []
+    empty: list[str] = []
+    shown = {table.name: table for table in tables}
+    for table in tables:
+        for key in table.foreign:
+            other = shown.get(key.table)
+            if other is None or other is table:
+                continue
+            place, target = column_name(table.name, key.column), column_name(key.table, key.target)
+            if missing & called_terms(table):
+                # For the model to choose; the guard reads whatever comes of it.
+                rows = f"SELECT 1 FROM {table_name(table.name)} WHERE {place} = {target}"  # noqa: S608
+                choices.append(f"NOT EXISTS ({rows})")
+            elif missing & called_terms(other):
+                choices.append(f"{place} IS NULL")
+        empty += [
+            f"{column_name(table.name, column.name)} IS NULL"
+            for column in table.columns
+            if column.kind != "id" and missing & column_terms(column)
+        ]
+    if choices:
+        return [Condition("", tuple(choices))]
+    return [Condition("", tuple(empty), sure=False)] if empty else []
 
 
 def _nearness(table: Table, column: str, said: frozenset[str]) -> float:

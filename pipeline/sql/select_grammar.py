@@ -198,8 +198,6 @@ def _free_conditions(tables: Sequence[Table], known: Known, cues: Cues) -> list[
         free.append('number (" > " | " < ") "(SELECT AVG(" number ") FROM " table ")"')
     if kinds & set(_WORDY) and known.names:
         free.append(f'words " LIKE " {_choice(_pattern(name) for name in known.names)}')
-    if cues.absent:
-        free.append(_choice(_absences(tables)))
     return free
 
 
@@ -224,24 +222,6 @@ def _joins(tables: Sequence[Table]) -> list[str]:
             found[f" JOIN {table_name(key.table)} ON {link}"] = None
             found[f" JOIN {table_name(table.name)} ON {link}"] = None
     return list(found)
-
-
-def _absences(tables: Sequence[Table]) -> list[str]:
-    """Conditions that nothing refers to a row: customers without orders."""
-    names = {table.name for table in tables}
-    # For the model to choose from; the guard reads whatever comes of it.
-    return [
-        f"NOT EXISTS (SELECT 1 FROM {table_name(table.name)} WHERE {column_name(table.name, key.column)} = "  # noqa: S608
-        f"{column_name(key.table, key.target)})"
-        for table in tables
-        for key in table.foreign
-        if key.table in names and key.table != table.name
-    ] + [
-        f"{_name(table, column)} IS NULL"
-        for table in tables
-        for column in table.columns
-        if column.kind != "id"
-    ]
 
 
 def _names_of(table: Table) -> list[str]:

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 
+from pipeline.sql.alike import known_as
 from pipeline.sql.amounts import amounts_in
 from pipeline.sql.catalog import Catalog
 from pipeline.sql.cues import cues_of
@@ -43,6 +44,7 @@ def words_of(question: str, catalog: Catalog, today: dt.date) -> Words:
         Value(named.said, found.table, found.column, found.value, _is_sure(question, named, found, catalog))
         for named in values_in(question, catalog)
         for found in named.candidates
+        if _is_sure(question, named, found, catalog) or not _is_a_table(named.said, found, catalog)
     )
     periods = tuple(
         Period(found.said, _iso(found.start), _iso(found.end)) for found in periods_in(question, today)
@@ -80,6 +82,15 @@ def _is_sure(question: str, named: NamedValue, found: StoredValue, catalog: Cata
     own = column_terms(column) if column else frozenset()
     rest = frozenset(keyword_terms(before + " " + question[named.end :]))
     return bool(rest & (own - table_terms(catalog.tables[found.table])))
+
+
+def _is_a_table(said: str, found: StoredValue, catalog: Catalog) -> bool:
+    """The words are what some other table is called: «закупок» are the purchases, not «Отдел закупок»."""
+    terms = frozenset(keyword_terms(said)) - function_terms()
+    called = frozenset().union(
+        *(called_terms(table) for table in catalog.tables.values() if table.name != found.table)
+    )
+    return bool(terms) and all(known_as(term, called) for term in terms)
 
 
 def _schema_terms(catalog: Catalog, found: StoredValue) -> frozenset[str]:
