@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ import orjson
 __all__ = ["NotJsonError", "parsed", "told"]
 
 _SHOWN = 300
-_UNSHOWABLE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\ufffd]+")
 
 
 class NotJsonError(ValueError):
@@ -47,7 +45,8 @@ def told(body: bytes | Mapping[str, Any], secret: str = "") -> str:
         text = _message(value)
     if secret:
         text = text.replace(secret, "***")
-    return _UNSHOWABLE.sub(" ", text).strip()[:_SHOWN]
+    shown = "".join(letter if letter.isprintable() and letter != "\ufffd" else " " for letter in text)
+    return " ".join(shown.split())[:_SHOWN]
 
 
 def _message(value: object) -> str:
