@@ -7,6 +7,7 @@ import click
 from pipeline.cli import console
 from pipeline.cli.default_group import DefaultGroup
 from pipeline.cli.eval_make import COMMANDS
+from pipeline.cli.eval_report import report
 from pipeline.cli.eval_run import run
 from pipeline.cli.eval_runs import runs
 
@@ -20,5 +21,6 @@ def eval() -> None:  # noqa: A001
 
 eval.add_command(run)
 eval.add_command(runs)
+eval.add_command(report)
 for command in COMMANDS:
     eval.add_command(command)

@@ -20,10 +20,10 @@ __all__ = ["Done", "as_json", "say", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A run and its report; ``chunking`` is empty for the index as it is."""
+    """A run and its report; ``chunking`` is empty for the index as it is, ``chunks`` None where not known."""
 
     chunking: str
-    chunks: int
+    chunks: int | None
     unknown_files: list[str]
     report: Report
 

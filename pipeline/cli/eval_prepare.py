@@ -80,12 +80,13 @@ def plan_of(
     file: Path, questions: Sequence[KnownQuestion], kb_version: str, settings: Settings, options: Options
 ) -> Plan:
     """What is asked of what; nothing secret is in it."""
-    from pipeline import bootstrap
+    from pipeline import __version__, bootstrap
     from pipeline.evaluation.records import key_of
     from pipeline.evaluation.runs import Plan
 
     models, remote = bootstrap.models_in_force(settings), settings.remote
     fixed: dict[str, Any] = {
+        "version": __version__,
         "search": settings.search.model_dump(mode="json"),
         "store": settings.store.kind,
         "embedder": [models.embedder, *remote.embedder_url, remote.embedder_model],

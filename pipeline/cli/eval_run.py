@@ -84,6 +84,7 @@ def run(
     known = read_questions(questions)
     bars = [*_bars(fail_under, most=False), *_bars(fail_over, most=True)]
     _check_bars(bars, known_measures(top_k))
+    _check_way(options)
     names = list(typing.get_args(ChunkingName)) if "all" in chunking else chunking
     done = [_run(name, settings, questions, known, options) for name, settings in _settings(names)]
     for one in done:
@@ -93,6 +94,14 @@ def run(
     else:
         say(done)
     _hold(done, bars)
+
+
+def _check_way(options: Options) -> None:
+    """Raise at once what the first question would raise: there is no such strategy or reranker."""
+    from pipeline.strategies import settled
+
+    search = console.settings().search
+    settled(options.strategy or search.strategy, options.reranker)
 
 
 def _settings(names: Sequence[str]) -> list[tuple[str, Settings]]:

@@ -12,7 +12,13 @@ from word_embedder import WordEmbedder
 from pipeline import bootstrap
 from pipeline.cli.console import exit_code
 from pipeline.cli.eval import eval as command
-from pipeline.errors import QualityError, QuestionsFileError, RemoteUnreachableError, RunMissingError
+from pipeline.errors import (
+    InvalidRequestError,
+    QualityError,
+    QuestionsFileError,
+    RemoteUnreachableError,
+    RunMissingError,
+)
 from pipeline.evaluation import bootstrap as figures
 from pipeline.evaluation.asking import Asking
 from pipeline.indexing import EmbedderSource
@@ -96,6 +102,22 @@ def test_a_baseline_is_compared_with(home) -> None:
     assert "before" in run("q.jsonl", "--baseline", "before")
     with pytest.raises(RunMissingError):
         run("q.jsonl", "--baseline", "none")
+
+
+def test_a_run_is_told_again_and_compared_without_asking(home, monkeypatch) -> None:
+    run("q.jsonl", "--name", "one")
+    run("q.jsonl", "--name", "two", "--top-k", "5")
+    monkeypatch.setattr(bootstrap, "create_service", lambda settings: pytest.fail("asked again"))
+    told = json.loads(run("report", "two", "--baseline", "one", "--report", "out.md", "--json"))
+    assert (told["run"], told["baseline"]) == ("two", "one")
+    assert "one" in (home / "out.md").read_text("utf-8")
+    assert "nDCG@5" in run("report", "last")
+
+
+def test_an_unknown_way_to_search_is_refused_before_a_run_begins(home) -> None:
+    with pytest.raises(InvalidRequestError):
+        run("q.jsonl", "--strategy", "telepathy")
+    assert json.loads(run("runs", "--json")) == []
 
 
 def test_bars_decide_the_exit_code(home) -> None:
