@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.cli import console
+from pipeline.messages import text
 
 if TYPE_CHECKING:
     from pipeline.compare.history import Entry
@@ -73,7 +74,7 @@ def _say_sources(one: Seen) -> None:
     click.echo("")
     click.echo(click.style(one.way.name, bold=True))
     for key in one.found.retrieval.notes:
-        console.say(f"compare_{key}")
+        click.echo(f"  {text('answers', key, console.language())}")
     for hit in one.hits[:_LISTED]:
         click.echo(f"  {hit.rank}. {hit.chunk.topic or hit.chunk.file}  {hit.chunk.file}")
     if len(one.hits) > _LISTED:

@@ -14,6 +14,7 @@ from pipeline.compare.trial import Journal, run_trials
 from pipeline.compare.ways import Way, default_way
 from pipeline.evaluation.questions import KnownQuestion
 from pipeline.ports import Service
+from pipeline.retrieval.search import NO_CROSS_ENCODER
 from pipeline.settings import Settings
 from pipeline.strategies import RERANKERS
 from pipeline.types import AskRequest
@@ -98,4 +99,4 @@ def _is_missing(service: Service, request: AskRequest, way: Way) -> bool:
     """Whether a way would only be called so: without a model to read, another order stands in for it."""
     if not RERANKERS[way.reranker].reads:
         return False
-    return bool(service.explain(ask_by(request, way)).retrieval.notes)
+    return NO_CROSS_ENCODER in service.explain(ask_by(request, way)).retrieval.notes

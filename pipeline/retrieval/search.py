@@ -25,7 +25,10 @@ from pipeline.strategies import RERANKERS, Strategy, settled
 from pipeline.text.embedded import embedded_text
 from pipeline.types import Query, Retrieval
 
-__all__ = ["CROSS_ENCODER_CANDIDATES", "retrieve", "retrieve_from"]
+__all__ = ["CROSS_ENCODER_CANDIDATES", "NO_CROSS_ENCODER", "retrieve", "retrieve_from"]
+
+NO_CROSS_ENCODER = "no_cross_encoder"
+"""The note of a search that was to end with a cross-encoder where none is installed."""
 
 CROSS_ENCODER_CANDIDATES = 10
 """A cross-encoder reads every candidate with the question: 30 ms each where late interaction takes 0.1."""
@@ -79,10 +82,14 @@ def retrieve_from(
     clock.lap("encode")
     terms = weighted_terms(snapshot.statistics, query.search_text)
     asked = Asked(query.search_text, vector, terms)
+    notes: tuple[str, ...] = ()
     if strategy.is_whole:
         room = room or Room.of(embedder)
-        excerpt = fitting(strategy.find(snapshot, asked, query.filter, room.chunks), room)
+        everything = strategy.find(snapshot, asked, query.filter, room.chunks)
+        excerpt = fitting(everything, room)
         count = len(excerpt.pool.rows)
+        # A base that is read in part only must not pass for one that was read.
+        notes = ("whole_cut",) if count < len(everything.pool.rows) or count == room.chunks else ()
     else:
         excerpt = strategy.find(snapshot, asked, query.filter, max(settings.candidates, query.top_k))
         count = max(settings.rerank, 2 * query.top_k)
@@ -94,9 +101,8 @@ def retrieve_from(
     if order is not None:
         table = table.ordered(order(table.stages))
     clock.lap("late_interaction")
-    notes: tuple[str, ...] = ()
     if reads and cross_encoder is None:
-        notes = ("no_cross_encoder",)
+        notes = (*notes, NO_CROSS_ENCODER)
     elif reads and cross_encoder is not None:
         table = table.taken(range(max(CROSS_ENCODER_CANDIDATES, query.top_k)))
         table = _cross_encoded(table, query.search_text, cross_encoder)
@@ -105,8 +111,8 @@ def retrieve_from(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
     )
     if strategy.is_whole:
-        everything = max(len(table.rows), 1)
-        query = replace(query, top_k=everything, sources_limit=everything)
+        read = max(len(table.rows), 1)
+        query = replace(query, top_k=read, sources_limit=read)
     candidates = table.candidates(index.tokens, query.top_k)
     calibration = snapshot.calibration
     clock.lap("near_duplicates")

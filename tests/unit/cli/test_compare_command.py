@@ -90,7 +90,7 @@ def test_a_set_its_history_and_its_picture(monkeypatch: pytest.MonkeyPatch, home
 
 def test_a_missing_cross_encoder_is_said() -> None:
     assert "left out" in run("--questions", "q.jsonl", "--reranker", "cross-encoder", "--strategy", "dense")
-    assert "no cross-encoder" in run("отпуск", "--reranker", "cross-encoder", "--strategy", "dense")
+    assert "No cross-encoder" in run("отпуск", "--reranker", "cross-encoder", "--strategy", "dense")
 
 
 def test_what_cannot_be_done_is_said() -> None:

@@ -181,6 +181,7 @@ def test_none_is_cut_to_what_the_prompt_has_room_for(words: int, sources: int) -
     """A passage costs 12 for what stands around it, and its words less 4: 15, 29, 44 and 59 by now."""
     found = search(strategy="none", room=Room(words, lambda text: len(text.split()) - 4))
     assert len(found.hits) == sources
+    assert found.notes == (("whole_cut",) if sources < len(TEXTS) else ())
 
 
 def test_the_prompt_of_none_holds_every_source_whole() -> None:
