@@ -13,6 +13,7 @@ from pipeline import bootstrap
 from pipeline.errors import OtvetError
 from pipeline.hardware import cpu_features, memory, physical_cores
 from pipeline.health.blocks import check_blocks
+from pipeline.health.databases import check_databases
 from pipeline.health.doubles import check_doubles
 from pipeline.health.files import check_files, check_sources
 from pipeline.health.finding import Finding, Say
@@ -178,6 +179,7 @@ def _knowledge_base(settings: Settings, say: Say) -> list[Finding]:
             "" if files else say("no_folder_next"),
         ),
         *check_sources(path, say),
+        *check_databases(bootstrap.create_databases(settings).values(), say),
     ]
 
 
