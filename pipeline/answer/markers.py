@@ -27,6 +27,8 @@ _MARKER = re.compile(
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 # A document has footnotes of its own; they must not pass for citations.
 _OWN_MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
+# «… дней [1], [2].»: what joins two markers goes with them.
+_BETWEEN_MARKERS = re.compile(r"[ \t]*(?:[,;&]|и|and)[ \t]*")
 _FENCES = ("```", "~~~")
 _ENDING = re.compile(r"[.!?…:;]*[\"»”)*_]*$")
 
@@ -93,8 +95,10 @@ def _take_out(text: str, known: Collection[int]) -> tuple[str, list[tuple[int, l
         glued = match.start() > 0 and text[match.start()].strip() and text[match.start() - 1].isalnum()
         if match.group().startswith("`") or (glued and listed and not numbers):
             continue  # code, or an index such as «Массив[0]»
-        pieces.append(text[position : max(position, match.start())])
-        length += len(pieces[-1])
+        between = text[position : max(position, match.start())]
+        if not (position and _BETWEEN_MARKERS.fullmatch(between)):
+            pieces.append(between)
+            length += len(between)
         position = match.end()
         if length == 0 or text[: match.start()].endswith("\n"):
             position += len(text[position:]) - len(text[position:].lstrip(" \t"))

@@ -35,13 +35,16 @@ def test_one_marker(written: str) -> None:
     assert _read(written) == [("Отпуск длится 28 дней.", (1,))]
 
 
-@pytest.mark.parametrize("written", ["[1, 2]", "[2][1]", "[1-2]", "[1 и 2]", "[1; 2]", "[№1, №2]"])
+@pytest.mark.parametrize(
+    "written",
+    ["[1, 2]", "[2][1]", "[1-2]", "[1 и 2]", "[1; 2]", "[№1, №2]", "[1], [2]", "[1]; [2]", "[1] и [2]"],
+)
 def test_two_sources(written: str) -> None:
     assert _read(f"Так сказано {written}.") == [("Так сказано.", (1, 2))]
 
 
 def test_unknown_numbers_go() -> None:
-    assert _read("Так [7]. И так [0], [12].") == [("Так.", ()), ("И так,.", ())]
+    assert _read("Так [7]. И так [0], [12].") == [("Так.", ()), ("И так.", ())]
 
 
 def test_each_sentence_keeps_its_own() -> None:
