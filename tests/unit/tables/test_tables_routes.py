@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from conftest import no_one_left
+from asked_library import no_one_left
 
 from pipeline.errors import (
     DatabaseUnknownError,
