@@ -203,10 +203,12 @@ class _Teller:
     def _compared(self, node: exp.Binary) -> str:
         from sqlglot import exp
 
+        signs: tuple[tuple[type[exp.Expr], str], ...] = ((exp.EQ, "="), (exp.NEQ, "≠"))
+        for kind, sign in signs:
+            if isinstance(node, kind):
+                return f"{self._value(node.left)} {sign} {self._value(node.right)}"
         dated = _DAY.fullmatch(str(node.right.name)) is not None
         keys: Sequence[tuple[type[exp.Expr], str, str]] = (
-            (exp.EQ, "equal", "equal"),
-            (exp.NEQ, "unequal", "unequal"),
             (exp.GTE, "from_on", "since"),
             (exp.GT, "more", "after"),
             (exp.LTE, "up_to", "through"),

@@ -55,6 +55,10 @@ class Labels:
         """A text ``told_<key>`` of ``answers.toml``."""
         return text("answers", f"told_{key}", self._language, "", **values)
 
+    def quoted(self, words: str) -> str:
+        """Words in the quotes of the language."""
+        return f"«{words}»" if self._language == "ru" else f'"{words}"'
+
     def table(self, name: str) -> str:
         """A table: its first synonym, else the beginning of its note, else its name."""
         table = self._table(name)
@@ -92,7 +96,7 @@ class Labels:
             return Label(self._counted(node))
         money = any(self._is_money(column) for column in node.find_all(exp.Column))
         if isinstance(node, exp.Column):
-            return Label(self.told("column", name=self.column(node)), money)
+            return Label(self.quoted(self.column(node)), money)
         return Label(self._computed(node), money)
 
     def _computed(self, node: exp.Expr) -> str:
