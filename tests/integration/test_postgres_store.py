@@ -17,6 +17,7 @@ from pipeline.errors import IndexMissingError, StoreNotWrittenError, StoreUnreac
 from pipeline.index import Index
 from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.stores.postgres.store import PostgresStore
+from pipeline.text.bm25 import bm25
 from pipeline.text.postings import chunk_postings
 from pipeline.types import Filter
 
@@ -396,6 +397,23 @@ def test_schemas_hold_different_bases(postgres_url: str):
         )
     one.close()
     other.close()
+
+
+def test_bm25_in_sql_is_that_of_the_product(store: PostgresStore):
+    """Also for terms that occur often, for near spellings and for passages of any length."""
+    texts = ["слово " * count + "иное " * (count // 3) for count in (1, 2, 3, 5, 17, 60, 250)]
+    index = base([Paper(f"{number}.txt", [text + "отчёт ERR_42"]) for number, text in enumerate(texts)])
+    store.write(index)
+    with store.snapshot() as snapshot:
+        for question in ("слово", "слово иное отчет", "слвоо инае", "ERR_42 слово"):
+            asked_for = asked(snapshot, question)
+            excerpt = snapshot.candidates(asked_for, None, mode="keyword", fusion="rrf", count=20)
+            expected = dict(
+                zip((chunk.id for chunk in index.chunks), bm25(index.postings, asked_for.terms), strict=True)
+            )
+            assert len(excerpt.pool.rows) == sum(score > 0 for score in expected.values())
+            for chunk, score in zip(found(excerpt), excerpt.pool.keyword, strict=True):
+                assert score == pytest.approx(expected[chunk.id], rel=1e-4), (question, chunk.file)
 
 
 def test_postings_of_an_excerpt_are_those_of_its_texts(store: PostgresStore):

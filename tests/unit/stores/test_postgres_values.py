@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pipeline.index import Calibration, Manifest
 from pipeline.stores.postgres.binary import Terms, Vector, terms_from, vectors_from
 from pipeline.stores.postgres.difference import BODY, difference
-from pipeline.stores.postgres.filters import condition_of
-from pipeline.stores.postgres.ranking_sql import quoted
+from pipeline.stores.postgres.filters import ALL, condition_of
+from pipeline.stores.postgres.ranking_sql import MOST_TERMS, pool_statement, quoted
 from pipeline.stores.postgres.texts import from_postgres, to_postgres
 from pipeline.stores.postgres.union import Part, united_calibration, united_manifest
-from pipeline.types import Filter
+from pipeline.types import Filter, QuestionTerm, SearchMode
 
 ANY = st.text(st.characters(exclude_categories=()) | st.sampled_from("\x00\ufdd0\ud800я"))
 
@@ -89,6 +89,31 @@ def test_no_value_of_a_filter_is_in_the_sql():
     assert made.sql.count("%(") == len(made.values)
     assert condition_of(Filter()).everything
     assert condition_of(None).everything
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "keyword"])
+@pytest.mark.parametrize("exact", [True, False])
+def test_no_word_of_a_question_is_in_the_statement(mode: SearchMode, exact: bool):
+    hostile = "'::tsquery); DROP TABLE chunks; --"
+    terms = [QuestionTerm(hostile, 2.0, ((hostile, 1.0), ("other", 0.8))), QuestionTerm("lost", 3.0)]
+    condition = condition_of(Filter(path_prefix=hostile))
+    made = pool_statement(
+        terms, condition, mode=mode, fusion="rrf", exact=exact, mean_length=7.0, all_words=True
+    )
+    assert "DROP" not in made.sql
+    assert quoted(hostile) in made.values.values()
+    assert made.values["f_path"] == hostile
+    for name in made.values:
+        assert f"%({name})s" in made.sql, name
+
+
+def test_the_heaviest_terms_of_a_long_question_are_counted():
+    terms = [QuestionTerm(f"t{number}", float(number), ((f"t{number}", 1.0),)) for number in range(200)]
+    made = pool_statement(
+        terms, ALL, mode="keyword", fusion="rrf", exact=True, mean_length=7.0, all_words=False
+    )
+    counted = {value for name, value in made.values.items() if name.startswith("t")}
+    assert counted == {quoted(f"t{number}") for number in range(200 - MOST_TERMS, 200)}
 
 
 MANIFEST = Manifest("a" * 16, "hash/32", 32, "none", {}, {"a.txt": "1", "both.txt": "2"})
