@@ -275,11 +275,11 @@ def test_a_wrong_password_is_said_and_not_shown(postgres_server: Server, postgre
     postgres_server.run(f"CREATE ROLE {LOCKED} LOGIN PASSWORD 'right'")
     try:
         url = postgres_url.replace("postgres@", f"{LOCKED}:wr0ng-s3cret@")
-        store = PostgresStore(url, timeout_s=3)
+        store = PostgresStore(url)
         with pytest.raises(StoreUnreachableError, match="password authentication failed") as told:
             store.stamp()
         assert "wr0ng-s3cret" not in str(told.value)
-        allowed = PostgresStore(url.replace("wr0ng-s3cret", "right"), timeout_s=3)
+        allowed = PostgresStore(url.replace("wr0ng-s3cret", "right"))
         assert allowed.stamp() is None
         allowed.close()
     finally:
@@ -373,7 +373,7 @@ def test_it_goes_on_after_the_server_was_restarted(postgres_server: Server, post
 
 
 def test_a_statement_that_waits_too_long_is_given_up(postgres_url: str):
-    store = PostgresStore(postgres_url, timeout_s=0.5)
+    store = PostgresStore(postgres_url, timeout_s=2)
     store.write(papers("a", 2))
     with psycopg.connect(postgres_url) as connection:
         connection.execute("LOCK TABLE otvet.chunks IN ACCESS EXCLUSIVE MODE")
