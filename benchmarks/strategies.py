@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--cross", type=int, default=200, help="questions of a set for the cross-encoder")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--done", action="store_true", help="count what earlier runs did, search no more")
     arguments = parser.parse_args()
     inner = OnnxEmbedder(arguments.models / arguments.embedder, threads=arguments.threads)
     embedder = RememberingEmbedder(inner, CACHE / "questions")
@@ -62,7 +63,8 @@ def main() -> None:
     found: dict[str, Any] = {}
     for one in load_sets(arguments.data, inner, IndexSettings()):
         if one.name in arguments.sets:
-            trials = _Measured(one, embedder, cross_encoder, arguments.cross).trials()
+            measured = _Measured(one, embedder, cross_encoder, arguments.cross)
+            trials = measured.done() if arguments.done else measured.trials()
             found[one.name] = _record(one, trials)
             _print(one.name, found[one.name])
     if arguments.record:
@@ -143,15 +145,29 @@ class _Measured:
         self._count = lru_cache(maxsize=1 << 16)(Room.of(embedder).count)
         self._whole_tokens: dict[str, int] = {}
 
-    def trials(self) -> list[Trial]:
-        """All of them; those of earlier runs are read."""
+    def done(self) -> list[Trial]:
+        """Those of earlier runs: of the cross-encoder the questions that it has read for every strategy."""
+        done = self._journal().read()
+        reading = [way for way in every_way() if RERANKERS[way.reranker].reads]
+        keys = [_key(question) for question in self._one.questions]
+        ways = {key: [way for way in every_way() if way not in reading] for key in keys}
+        for key in keys:
+            if all((key, way) in done for way in reading):
+                ways[key] += reading
+        return [done[key, way] for key in keys for way in ways[key] if (key, way) in done]
+
+    def _journal(self) -> Journal:
         fingerprint = {
             "set": self._one.name,
             "kb": self._one.index.manifest.build_id,
             "search": SearchSettings().model_dump(),
             "top_k": TOP_K,
         }
-        journal = Journal(CACHE / "strategies", fingerprint)
+        return Journal(CACHE / "strategies", fingerprint)
+
+    def trials(self) -> list[Trial]:
+        """All of them; those of earlier runs are read."""
+        journal = self._journal()
         done = journal.read()
         trials: list[Trial] = []
         for number, question in enumerate(self._one.questions):

@@ -104,8 +104,10 @@ def retrieve_from(
     if reads and cross_encoder is None:
         notes = (*notes, NO_CROSS_ENCODER)
     elif reads and cross_encoder is not None:
-        table = table.taken(range(max(CROSS_ENCODER_CANDIDATES, query.top_k)))
-        table = _cross_encoded(table, query.search_text, cross_encoder)
+        best = max(CROSS_ENCODER_CANDIDATES, query.top_k)
+        # Where everything is a source, what is not read by the cross-encoder stays behind what is.
+        table = table if strategy.is_whole else table.taken(range(best))
+        table = _cross_encoded(table, query.search_text, cross_encoder, best)
         clock.lap(cross_encoder.name)
     table = table.taken(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
@@ -135,11 +137,16 @@ def _settled(query: Query, settings: SearchSettings) -> tuple[Query, Strategy]:
     return replace(query, strategy=strategy.name, reranker=reranker.name), strategy
 
 
-def _cross_encoded(table: Table, question: str, cross_encoder: Reranker) -> Table:
-    """The table in the order of the cross-encoder; chunks without text follow in their old order."""
-    texts = [embedded_text(chunk) for chunk in table.chunks]
+def _cross_encoded(table: Table, question: str, cross_encoder: Reranker, best: int) -> Table:
+    """The table in the order of the cross-encoder, which reads the best.
+
+    Chunks without text follow, then those that were not read, in their old order.
+    """
+    texts = [embedded_text(chunk) for chunk in table.chunks[:best]]
     worded = [place for place, text in enumerate(texts) if text.strip()]
     scores = np.nan_to_num(cross_encoder.score(question, [texts[place] for place in worded]))
-    full = np.full(len(texts), scores.min(initial=0.0) - 1.0, dtype=np.float32)
+    unread = np.arange(len(table.chunks) - len(texts), dtype=np.float32)
+    full = np.full(len(table.chunks), scores.min(initial=0.0) - 1.0, dtype=np.float32)
+    full[len(texts) :] -= 1.0 + unread
     full[worded] = scores
     return table.ordered(full, name=cross_encoder.name)

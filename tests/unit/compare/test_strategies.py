@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from small_index import Passage, small_index
 
 from pipeline.answer.evidence import gather
@@ -43,6 +44,15 @@ def search(**changes: Any) -> Any:
     settings = changes.pop("settings", SearchSettings())
     room = changes.pop("room", None)
     return retrieve(Query(QUESTION, QUESTION, **changes), INDEX, EMBEDDER, settings, room=room)
+
+
+class Backwards:
+    """A cross-encoder that prefers what stands last."""
+
+    name = "cross_encoder"
+
+    def score(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
+        return np.arange(len(passages), dtype=np.float32)
 
 
 @pytest.fixture
@@ -192,6 +202,16 @@ def test_the_prompt_of_none_holds_every_source_whole() -> None:
     chosen = search(strategy="hybrid-z")
     less = build_prompt(chosen.query, gather(chosen, 0.0), "ru", lambda text: len(text.split()), 1000)
     assert less.tokens < prompt.tokens
+
+
+def test_none_with_a_cross_encoder_loses_nothing() -> None:
+    """It reads the first ten and puts them in order; what comes after them stays, in its order."""
+    passages = [Passage(f"Отпуск номер {n} длится {n} дней", f"{n:02}.txt") for n in range(14)]
+    index = small_index(passages, EMBEDDER)
+    query = Query(QUESTION, QUESTION, strategy="none", reranker="cross-encoder")
+    found = retrieve(query, index, EMBEDDER, SearchSettings(), Backwards())
+    files = [hit.chunk.file for hit in found.hits]
+    assert files == [f"{n:02}.txt" for n in (*range(9, -1, -1), *range(10, 14))]
 
 
 def test_none_of_an_empty_base() -> None:
