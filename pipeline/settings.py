@@ -149,7 +149,7 @@ class SqlSettings(_Section):
 
     enabled: bool = Field(True, description="answer over the declared databases too")
     tables: Literal["none", "keyword", "dense", "chroma", "hybrid"] = Field(
-        "hybrid", description="how the tables that a prompt shows are chosen"
+        "keyword", description="how the tables that a prompt shows are chosen"
     )
     confirm: bool = Field(False, description="show a statement and run it only when somebody confirms it")
     step_seconds: float = Field(60.0, ge=1, le=600, description="time of one call of the model at most")

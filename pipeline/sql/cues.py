@@ -110,7 +110,7 @@ _LIGHT = """
 вышла вышли написал написали написано набрали набрал наш нас наша наши весь все всех данные база таблица
 штука штук штуки шт рубль рублей руб тысяча тысяч тыс миллион миллионов млн
 год года году лет месяц день дня дней
-неделя квартал последний прошлый этот текущий один одна два три пять десять раз раза среди сейчас сегодня
+неделя квартал последний прошлый всего этот текущий один одна два три пять десять раз раза среди сейчас сегодня
 каждый общий человек людей первый
 made make sold bought have many much number total database table year month day week quarter last this past
 thousand million rubles people times piece pieces among now today currently
@@ -133,6 +133,7 @@ class Cues:
         tally: What there is the most of: «больше всего отгрузок»; empty where nothing is said of it.
         often: It asks what occurs most or least often.
         missing: What there is none of: «без заказов»; empty where nothing is missed.
+        counted: What is counted: «сколько заказов»; empty where nothing is.
         limit: How many rows a superlative speaks of; 0 where there is none.
         meaning: It asks for what texts say.
     """
@@ -153,6 +154,7 @@ class Cues:
     tally: str = ""
     often: bool = False
     missing: str = ""
+    counted: str = ""
 
     @property
     def computes(self) -> bool:
@@ -193,12 +195,13 @@ def cues_of(question: str) -> Cues:
         limit=_limit(question) if most else 0,
         tally=_tally(question),
         often=says(_OFTEN),
-        missing=_missing(question),
+        missing=_after(_ABSENT, question),
+        counted=_after(_COUNT, question),
     )
 
 
-def _missing(question: str) -> str:
-    found = _ABSENT.search(question)
+def _after(pattern: re.Pattern[str], question: str) -> str:
+    found = pattern.search(question)
     return question[found.end() : found.end() + 40] if found else ""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.sql.alike import known_as
 from pipeline.sql.catalog import Catalog, Column, Dialect, Table
-from pipeline.sql.cues import cues_of
+from pipeline.sql.cues import cues_of, light_terms
 from pipeline.sql.names import called_terms, column_terms, table_terms
 from pipeline.sql.paths import neighbours
 from pipeline.sql.select_grammar import Condition, Known, column_name, table_name
@@ -117,7 +117,7 @@ def known_over(words: Words, tables: Sequence[Table], question: str, dialect: Di
     # «Больше всего отгрузок»: the rows of a table are counted for each of something else.
     tallied = set(keyword_terms(cues.tally)[:2])
     grouped = grouped or any(known_as(term, table_terms(table)) for term in tallied for table in tables)
-    return Known(tuple(conditions), numbers, words.names, grouped)
+    return Known(tuple(conditions), numbers, words.names, grouped, _counted(cues.counted, tables))
 
 
 def unclear_value(words: Words, catalog: Catalog, question: str) -> tuple[Value, ...]:
@@ -212,6 +212,14 @@ def _of_flags(tables: Sequence[Table], said: frozenset[str]) -> list[Condition]:
                 choices = tuple(f"{place} = {value}" for value in values)
                 found.append(Condition(column.name, choices, sure=False))
     return found
+
+
+def _counted(text: str, tables: Sequence[Table]) -> str:
+    """The table whose rows are counted, where the first word that tells anything is what it is called."""
+    light = light_terms() | function_terms()
+    first = next((term for term in keyword_terms(text) if term not in light), "")
+    called = [table.name for table in tables if first and known_as(first, called_terms(table))]
+    return called[0] if len(called) == 1 else ""
 
 
 def _of_missing(tables: Sequence[Table], missing: frozenset[str]) -> list[Condition]:

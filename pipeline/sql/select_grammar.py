@@ -57,6 +57,7 @@ class Known:
         numbers: (operator, number) that some numeric column, or a count, is compared with; an empty
             operator leaves it open.
         names: Words that no stored value is known for; a column of words may be like one.
+        counted: The table whose rows are counted, where that is plain.
         grouped: It is plain that one row a thing is asked for.
     """
 
@@ -64,6 +65,7 @@ class Known:
     numbers: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
     grouped: bool = False
+    counted: str = ""
 
     @property
     def stated(self) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ def select_grammar(tables: Sequence[Table], known: Known, cues: Cues, dialect: D
         "rows": f'"SELECT " "DISTINCT "? column (", " column){{0,4}} {tail("rows")}',
         "sums": f'"SELECT " aggregate (", " aggregate){{0,2}} {tail("sums")}',
         "groups": f'"SELECT " key (", " key)? (", " aggregate){{1,2}} {tail("groups")}',
-        "from": '" FROM " table' + (" join*" if joins else ""),
+        "from": f'" FROM " {_base(tables, known)}' + (" join*" if joins else ""),
         "join": _choice(joins),
         "order-rows": '" ORDER BY " column (" DESC" | " ASC")',
         "order-groups": '" ORDER BY " aggregate (" DESC" | " ASC")',
@@ -153,6 +155,12 @@ def _root(cues: Cues, known: Known) -> str:
     if counted:
         return "(sums | groups)"
     return "(rows | sums | groups)"
+
+
+def _base(tables: Sequence[Table], known: Known) -> str:
+    """The table that FROM begins with: the one whose rows are counted, if one is."""
+    counted = known.counted if known.counted in {table.name for table in tables} else ""
+    return _literal(table_name(counted)) if counted else "table"
 
 
 def _tail(cues: Cues, where: str, *, kind: Literal["rows", "sums", "groups"], having: bool) -> str:
