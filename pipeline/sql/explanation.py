@@ -30,16 +30,16 @@ def explain_statement(guarded: Guarded, catalog: Catalog, language: Language) ->
         catalog: What it was checked against; its notes and synonyms give the words.
         language: Of the reader.
     """
-    teller = _Teller(catalog, language, guarded.limit)
+    teller = _Teller(catalog, language, limits_itself=guarded.limits_itself)
     words = teller.query(guarded.tree, outermost=True)
     return f"{words[:1].upper()}{words[1:]}."
 
 
 class _Teller:
-    def __init__(self, catalog: Catalog, language: Language, limit: int) -> None:
+    def __init__(self, catalog: Catalog, language: Language, *, limits_itself: bool) -> None:
         self._labels = Labels(catalog, language)
         self._language = language
-        self._limit = limit
+        self._limits_itself = limits_itself
 
     def query(self, tree: exp.Expr, *, outermost: bool = False) -> str:
         from sqlglot import exp
@@ -70,12 +70,9 @@ class _Teller:
             parts.append(self._labels.say("having", conditions=self._condition(having.this)))
         parts.append(self._order(tree))
         limit = tree.args.get("limit")
-        if limit is not None and not (outermost and self._is_ours(limit)):
+        if limit is not None and (self._limits_itself or not outermost):
             parts.append(self._labels.say("limit", rows=limit.expression.name))
         return "".join(parts)
-
-    def _is_ours(self, limit: exp.Expr) -> bool:
-        return str(limit.args["expression"].name) == str(self._limit) and self._limit > _OWN_LIMIT
 
     def _what(self, tree: exp.Select) -> str:
         from sqlglot import exp
@@ -232,10 +229,6 @@ class _Teller:
         if isinstance(node, exp.Boolean):
             return self._labels.told("yes" if node.this else "no")
         return self._labels.of(node).text or node.sql()
-
-
-_OWN_LIMIT = 100
-"""A limit above this that the guard has set is none that the question asked for."""
 
 
 def _literal(node: exp.Literal, language: Language) -> str:

@@ -40,6 +40,7 @@ class Guarded:
         tables: Tables of the catalog that it reads, in order of their names.
         columns: (table, column) pairs that it reads, in order.
         limit: Rows it gives at most; one more than are shown where the limit is ours.
+        limits_itself: The limit is the statement's own.
     """
 
     sql: str
@@ -48,6 +49,7 @@ class Guarded:
     columns: tuple[tuple[str, str], ...]
     limit: int
     dialect: Dialect
+    limits_itself: bool = False
 
 
 def guard(statement: str, catalog: Catalog, rows: int = 1000) -> Guarded:
@@ -85,7 +87,7 @@ def guard(statement: str, catalog: Catalog, rows: int = 1000) -> Guarded:
         raise refused("too_long", limit=MAX_CHARACTERS) from error
     tables = tuple(sorted({table for table, _ in found}))
     columns = tuple(sorted(pair for pair in found if pair[1]))
-    return Guarded(sql, tree, tables, columns, limit, catalog.dialect)
+    return Guarded(sql, tree, tables, columns, limit, catalog.dialect, limit <= rows)
 
 
 @cache

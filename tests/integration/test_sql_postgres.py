@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -31,6 +33,7 @@ from pipeline.sql.runner import Limits, run_statement
 
 STATEMENTS = [text.replace("{t}", "orders") for text in (*CASE_36, *BOTH, *POSTGRES)]
 READER = "otvet_reader"
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -225,3 +228,23 @@ def test_texts_of_a_server_are_fetched_and_indexed_row_by_row(owner_url, tmp_pat
     assert documents[270].title == "Музей театральных биноклей в Светлограде"
     (source,) = load_sources(tmp_path).database
     assert documents[270].file == f"{source.documents_of('articles')}271"
+
+
+def test_gold_statements_give_the_same_answers_as_on_sqlite(owner_url, tmp_path):
+    declared = [
+        source.model_copy(update={"file": "", "url": as_reader(owner_url)}) for source in demo_sources()
+    ]
+    databases = open_databases(declared, tmp_path, SqlSettings())
+    for path in sorted(DATA.glob("sql_questions*.jsonl")):
+        for question in map(json.loads, path.read_text("utf-8").splitlines()):
+            if question["kind"] != "compute":
+                continue
+            database = databases[question["database"]]
+            found = [list(row) for row in database.run(database.check(question["sql"])).rows]
+            assert sorted(map(rounded, found)) == sorted(map(rounded, question["answer"])), question[
+                "question"
+            ]
+
+
+def rounded(row: list[object]) -> list[object]:
+    return [round(value, 6) if isinstance(value, float) else value for value in row]
