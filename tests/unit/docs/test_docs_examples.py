@@ -13,7 +13,7 @@ from pipeline.cli.main import cli
 from pipeline.index import Manifest
 from pipeline.stores import records
 from pipeline.types import Answer, Block, Chunk, Document, Reply, Source, Stage
-from pipeline.web import bodies, classification, replies, schemas
+from pipeline.web import bodies, chat, classification, replies, schemas
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -155,6 +155,10 @@ def test_shown_requests_are_accepted_without_a_note(body):
     if "labels" in fields:
         assert classification.parse(fields, language="en").texts
         assert set(fields) <= set(classification.CLASSIFY_FIELDS)
+        return
+    if "messages" in fields:
+        assert fields["model"] in chat.MODELS
+        assert fields["messages"][-1]["role"] == "user"
         return
     assert schemas.parse(fields, language="en").notes == ()
 
