@@ -13,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pipeline.errors import ExtraMissingError, StatementRefusedError
-from pipeline.sql.allowed import TYPES, function_names, node_names
 from pipeline.sql.catalog import Catalog, Dialect
 from pipeline.sql.refusal import refused
+from pipeline.sql.shape import MAX_CHARACTERS, check_growth, check_nodes, is_count, kind_words
 from pipeline.sql.writing import shortened
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarded", "guard"]
 
-MAX_CHARACTERS = 10_000
-MAX_NODES = 1500
-_MAX_DEPTH = 120
 _NAMED = re.compile(r"[Cc]olumn:? '([^']*)'")
 
 
@@ -73,14 +70,15 @@ def guard(statement: str, catalog: Catalog, rows: int = 1000) -> Guarded:
     _hush()
     try:
         tree = _parsed(statement, catalog.dialect)
-        _check_nodes(tree, catalog.dialect)
+        check_nodes(tree, catalog.dialect)
+        check_growth(tree)
         tree = Resolver(catalog).resolve(tree)
         limit = _limit(tree, rows + 1)
-        _check_nodes(tree, catalog.dialect)
+        check_nodes(tree, catalog.dialect)
         found = Resolver(catalog).reads(tree)
         sql = _written(shortened(tree), catalog.dialect)
         # What is written must mean one SELECT again, or the writer and the reader disagree.
-        _check_nodes(_parsed(sql, catalog.dialect), catalog.dialect)
+        check_nodes(_parsed(sql, catalog.dialect), catalog.dialect)
     except SqlglotError as error:
         raise _explained(error, catalog) from error
     except RecursionError as error:
@@ -112,73 +110,8 @@ def _parsed(statement: str, dialect: Dialect) -> exp.Query:
     while isinstance(tree, exp.Subquery) and tree.is_wrapper:
         tree = tree.this
     if not isinstance(tree, exp.Select | exp.SetOperation):
-        raise refused("not_select", what=_what(tree))
+        raise refused("not_select", what=kind_words(tree))
     return tree.copy()
-
-
-def _what(node: exp.Expr) -> str:
-    from sqlglot import exp
-
-    if isinstance(node, exp.Command):
-        return str(node.this).upper()
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).upper()
-
-
-def _check_nodes(tree: exp.Query, dialect: Dialect) -> None:
-    from sqlglot import exp
-
-    known, functions = node_names(dialect), function_names(dialect)
-    for count, node in enumerate(tree.walk(), start=1):
-        if count > MAX_NODES or node.depth > _MAX_DEPTH:
-            raise refused("too_long", limit=MAX_CHARACTERS)
-        name = type(node).__name__
-        if isinstance(node, exp.Anonymous):
-            if str(node.this).lower() not in functions or not isinstance(node.this, str):
-                raise refused("function", name=str(node.this)[:60])
-        elif name not in known:
-            kind = "function" if isinstance(node, exp.Func) else "part"
-            raise refused(kind, name=node.sql_name() if isinstance(node, exp.Func) else _what(node))
-        _check_node(node)
-
-
-def _check_node(node: exp.Expr) -> None:
-    """What a node of an allowed kind may not be all the same."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.With) and node.args.get("recursive"):
-        raise refused("recursive")
-    if isinstance(node, exp.Table) and (not isinstance(node.this, exp.Identifier) or node.args.get("joins")):
-        raise refused("part", name=_what(node.this)[:60])
-    if isinstance(node, exp.Join) and str(node.args.get("method") or "").upper() == "NATURAL":
-        raise refused("part", name="NATURAL JOIN")
-    if isinstance(node, exp.Distinct) and node.args.get("on"):
-        raise refused("part", name="DISTINCT ON")
-    if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("kind")):
-        raise refused("type", name=node.sql()[:60])
-    if isinstance(node, exp.Star) and not _is_plain_star(node):
-        raise refused("part", name="*")
-    if isinstance(node, exp.Var) and not isinstance(node.parent, exp.Extract | exp.Interval | exp.Func):
-        raise refused("part", name=node.name[:60])
-    if isinstance(node, exp.Offset | exp.Limit) and not _is_count(node.expression):
-        raise refused("part", name=_what(node))
-
-
-def _is_plain_star(node: exp.Star) -> bool:
-    """A star of a select list or of ``count(*)``, without EXCEPT and the like."""
-    from sqlglot import exp
-
-    if any(node.args.values()):
-        return False
-    parent = node.parent
-    if isinstance(parent, exp.Column):
-        return isinstance(parent.parent, exp.Select) and parent.arg_key == "expressions"
-    return isinstance(parent, exp.Count) or (isinstance(parent, exp.Select) and node.arg_key == "expressions")
-
-
-def _is_count(node: exp.Expr | None) -> bool:
-    from sqlglot import exp
-
-    return isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit()
 
 
 def _limit(tree: exp.Query, highest: int) -> int:
@@ -193,7 +126,7 @@ def _limit(tree: exp.Query, highest: int) -> int:
         count = given.args.get("count")
     else:
         count = given.expression if given is not None else None
-    if count is not None and not _is_count(count):
+    if count is not None and not is_count(count):
         raise refused("part", name="LIMIT")
     limit = min(int(count.name), highest) if count is not None else highest
     tree.set("limit", exp.Limit(expression=exp.Literal.number(limit)))

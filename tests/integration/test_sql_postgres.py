@@ -230,6 +230,15 @@ def test_texts_of_a_server_are_fetched_and_indexed_row_by_row(owner_url, tmp_pat
     assert documents[270].file == f"{source.documents_of('articles')}271"
 
 
+@pytest.mark.parametrize(
+    "text", ["\\", "\\'; DROP TABLE orders; --", "it's", "a\nb", "$$", "Ёлка 🎄", "%s", "E'\\n'", "?"]
+)
+def test_a_quoted_value_comes_back_as_it_was(shop, unchanged, text):
+    quoted = text.replace("'", "''")
+    guarded = shop.check(f"SELECT '{quoted}' AS v, COUNT(*) FROM orders WHERE status <> '{quoted}'")
+    assert shop.run(guarded).rows == ((text, 660),)
+
+
 def test_gold_statements_give_the_same_answers_as_on_sqlite(owner_url, tmp_path):
     declared = [
         source.model_copy(update={"file": "", "url": as_reader(owner_url)}) for source in demo_sources()

@@ -195,6 +195,18 @@ def test_urls_lead_to_files_and_servers(tmp_path):
         place("mysql+pymysql://u@h/b")
 
 
+@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.text(max_size=30).filter(lambda text: "\x00" not in text))
+def test_a_quoted_value_comes_back_as_it_was(folder, text):
+    database = opened(folder)
+    quoted = text.replace("'", "''")
+    try:
+        guarded = database.check(f"SELECT '{quoted}' AS v")
+    except StatementRefusedError:
+        return  # a lone surrogate is no text
+    assert database.run(guarded).rows == ((text,),)
+
+
 def test_databases_are_found_by_name(folder):
     databases = {"firm": opened(folder)}
     assert find_database(databases) is databases["firm"]

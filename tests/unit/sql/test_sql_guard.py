@@ -145,6 +145,23 @@ def test_the_reason_is_named(statement, reason):
     assert caught.value.values["reason"].text("ru") == reason
 
 
+DOUBLING = ", ".join(f"a{place} + a{place} AS a{place + 1}" for place in range(40))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"SELECT total AS a0, {DOUBLING} FROM orders",
+        f"SELECT id FROM orders WHERE id IN (SELECT a40 FROM (SELECT id AS a0, {DOUBLING} FROM orders) q)",
+        f"WITH x AS (SELECT total AS a0, {DOUBLING} FROM orders) SELECT a40 FROM x",
+    ],
+)
+def test_names_that_double_are_refused_before_they_are_put_in(statement):
+    """Forty doublings are a million million nodes."""
+    with pytest.raises(StatementRefusedError, match="too long"):
+        guard(statement, SQLITE)
+
+
 def test_what_is_read_is_told():
     found = guard("SELECT o.total FROM orders o JOIN Клиенты c ON c.Id = o.customer_id", SQLITE)
     assert found.tables == ("orders", "Клиенты")
