@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+LOADING_S = 300.0
+"""The language model is waited for no longer than this."""
+
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -179,6 +182,9 @@ def _service(settings: Settings, *, generator: bool) -> Iterator[QAService]:
     service = bootstrap.create_service(settings)
     try:
         service.start(wait=True, generator=generator)
+        if generator and service.parts.worker is not None:
+            # What the model would read is counted in its own tokens once it is there.
+            service.parts.worker.get().wait_ready(LOADING_S)
         yield service
     finally:
         service.close()
