@@ -7,6 +7,7 @@ cosines and BM25 are worked out here to the last digit, and the order is that of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FIELDS", "LazyDocuments", "QdrantSnapshot", "Version", "tokens_of"]
 
-_LOOK_AHEAD = 2
+_LOOK_AHEAD = 4 / 3  # copies of a text are few, as a rule
 _WIDER = 4
 _TOKEN_BATCH = 24  # late interaction looks at 20 passages, unless told otherwise
 _FILES = 64
@@ -114,7 +115,7 @@ class QdrantSnapshot:
     ) -> Excerpt:
         """The best by meaning, by words, or by both; see `Snapshot`."""
         conditions = asked_of(wanted, self.version.files)
-        limit = _LOOK_AHEAD * count
+        limit = math.ceil(_LOOK_AHEAD * count)
         while True:
             found = [] if conditions is None else self._found(asked, conditions, mode, limit)
             chosen = choose(
