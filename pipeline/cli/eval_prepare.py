@@ -51,6 +51,7 @@ def prepared(settings: Settings, options: Options) -> Iterator[Prepared]:
     from pipeline.evaluation.asking import Asking
     from pipeline.evaluation.judge import Judge
     from pipeline.types import AskRequest
+    from pipeline.versions import AtHand
 
     request = AskRequest(
         question="",
@@ -64,7 +65,8 @@ def prepared(settings: Settings, options: Options) -> Iterator[Prepared]:
     server = _judge_server(settings, options.judge) if options.judge else None
     try:
         service.start(wait=True, generator=options.answers)
-        with service.parts.versions.open() as base:
+        versions = service.parts.versions or AtHand(service.parts.index)
+        with versions.open() as base:
             manifest, chunks = base.manifest, base.statistics.chunks
         embedder = service.parts.embedder.get() if options.answers else None
         judge = Judge(server, options.judge_model) if server else None
