@@ -53,6 +53,7 @@ __all__ = [
     "index_is_current",
     "index_status",
     "models_in_force",
+    "remote_client",
     "tuned_generator",
 ]
 
@@ -136,7 +137,7 @@ def _remote_embedder(settings: Settings) -> Embedder:
 
     chosen = settings.remote
     return OpenAiEmbedder(
-        _remote_client(settings, chosen.embedder_url, chosen.embedder_key.get_secret_value()),
+        remote_client(settings, "embedder"),
         chosen.embedder_model,
         prefix_scheme=chosen.embedder_prefix,
         most_tokens=chosen.embedder_tokens,
@@ -151,16 +152,19 @@ def _remote_generator(settings: Settings) -> Generator:
 
     chosen = settings.remote
     return OpenAiGenerator(
-        _remote_client(settings, chosen.generator_url, chosen.generator_key.get_secret_value()),
+        remote_client(settings, "generator"),
         chosen.generator_model,
         context_tokens=settings.generator.context_tokens,
     )
 
 
-def _remote_client(settings: Settings, urls: Sequence[str], key: str) -> RemoteClient:
+def remote_client(settings: Settings, role: str, urls: Sequence[str] | None = None) -> RemoteClient:
+    """What speaks to the servers of ``embedder`` or ``generator``, or to some of them."""
     from pipeline.remote.client import Patience, RemoteClient
 
     chosen = settings.remote
+    key: str = getattr(chosen, f"{role}_key").get_secret_value()
+    urls = urls or getattr(chosen, f"{role}_url")
     patience = Patience(connect_s=chosen.connect_s, silence_s=chosen.silence_s, retries=chosen.retries)
     return RemoteClient(urls, key=key, patience=patience)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 
 from pipeline import bootstrap
-from pipeline.errors import OtvetError
+from pipeline.errors import OtvetError, RemoteError
 from pipeline.hardware import cpu_features, memory, physical_cores
 from pipeline.health.blocks import check_blocks
 from pipeline.health.databases import check_databases
@@ -114,6 +114,9 @@ def _models(settings: Settings, say: Say) -> list[Finding]:
     catalog = Catalog.load()
     findings = [Finding(say("profile"), "ok", f"{chosen.profile} ({settings.models})")]
     for role in ("embedder", "cross_encoder", "generator"):
+        if addresses := getattr(settings.remote, f"{role}_url", ()):
+            findings += _servers(settings, addresses, role, say)
+            continue
         name = getattr(chosen, role)
         if name is None:
             findings.append(Finding(say(role), "ok", say("none_in_profile")))
@@ -127,6 +130,25 @@ def _models(settings: Settings, say: Say) -> list[Finding]:
                 "" if there else f"otvet models install {name}",
             )
         )
+    return findings
+
+
+def _servers(settings: Settings, addresses: Sequence[str], role: str, say: Say) -> list[Finding]:
+    """Whether the servers that stand in for a model answer; naming them was the consent to ask."""
+    findings: list[Finding] = []
+    for address in addresses:
+        client = bootstrap.remote_client(settings, role, [address])
+        try:
+            client.call("/models")
+        except RemoteError as error:
+            spoken = settings.language
+            findings.append(Finding(say(role), "problem", error.message(spoken), error.hint(spoken)))
+        else:
+            findings.append(
+                Finding(say(role), "ok", f"{getattr(settings.remote, f'{role}_model')} ({address})")
+            )
+        finally:
+            client.close()
     return findings
 
 

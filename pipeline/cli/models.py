@@ -52,8 +52,15 @@ def profile_names() -> tuple[str, ...]:
         cross_encoder=settings.cross_encoder,
         generator=settings.generator.model,
     )
+    # What a server elsewhere does needs no model here.
+    remote = settings.remote
+    away: set[str | None] = set()
+    if remote.embedder_url:
+        away.add(chosen.embedder)
+    if remote.generator_url:
+        away.add(chosen.generator)
     # A model named by its folder has nothing to install.
-    return tuple(name for name in chosen.names if name in Catalog.load().models)
+    return tuple(name for name in chosen.names if name in Catalog.load().models and name not in away)
 
 
 @click.group(help=console.tell("models_help"))

@@ -9,8 +9,11 @@ import pytest
 from openai_stand_in import Problem, stand_in
 
 from pipeline import bootstrap
-from pipeline.errors import RemoteError
-from pipeline.settings import load_settings
+from pipeline.cli import console
+from pipeline.cli.models import profile_names
+from pipeline.diagnosis import diagnose
+from pipeline.errors import RemoteError, SettingsError
+from pipeline.settings import Loaded, load_settings
 from pipeline.stores import json_store
 from pipeline.types import AskRequest
 
@@ -156,3 +159,65 @@ def test_starting_over_a_known_index_asks_nothing(home, server) -> None:
     made.start(wait=True)
     made.close()
     assert len(server.requests) == before
+
+
+def test_the_doctor_asks_every_server(home, server) -> None:
+    with stand_in() as gone:
+        pass
+    settings = settings_of(home, server, **{"remote.generator_url": f"{server.url},{gone.url}"})
+    bootstrap.build(settings)
+    loaded = Loaded(settings=settings, origins={})
+    found = {finding.detail: finding.state for finding in diagnose(loaded, "en")}
+    assert found[f"speaker ({server.url})"] == "ok"
+    assert found[f"words ({server.url})"] == "ok"
+    assert any(gone.url in detail and state == "problem" for detail, state in found.items())
+
+
+def test_no_model_is_installed_that_a_server_stands_in_for(home, server, monkeypatch) -> None:
+    settings = settings_of(home, server, profile="embedded")
+    monkeypatch.setattr(console, "settings", lambda: settings)
+    assert profile_names() == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"remote.generator_url": "gpu:8080"}, "looks like"),
+        ({"remote.generator_url": "ftp://gpu/v1"}, "looks like"),
+        ({"remote.generator_url": "http://user:sk-1@gpu/v1"}, "generator_key"),
+        ({"remote.generator_url": "http://gpu/v1?key=sk-1"}, "looks like"),
+        ({"remote.generator_url": "http://gpu/v1"}, "generator_model"),
+        ({"remote.embedder_url": "http://gpu/v1"}, "embedder_model"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_told(home, values, words) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings({"home": str(home), **values}, environ={})
+    assert words in caught.value.message("en")
+    assert "sk-1" not in caught.value.message("en")
+
+
+def test_one_address_several_addresses_and_the_environment(home) -> None:
+    environ = {
+        "OTVET_REMOTE__GENERATOR_URL": "http://one/v1, http://two:81/v1",
+        "OTVET_REMOTE__GENERATOR_MODEL": "m",
+        "OTVET_REMOTE__GENERATOR_KEY": "sk-secret",
+    }
+    chosen = load_settings({"home": str(home)}, environ=environ).settings.remote
+    assert chosen.generator_url == ("http://one/v1", "http://two:81/v1")
+    assert "sk-secret" not in repr(chosen)
+    (home / "otvet.toml").write_text(
+        '[remote]\nembedder_url = "http://x/v1"\nembedder_model = "m"\n', "utf-8"
+    )
+    assert load_settings({"home": str(home)}, environ={}).settings.remote.embedder_url == ("http://x/v1",)
+
+
+def test_nothing_is_connected_to_unless_it_is_named(home, monkeypatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError("a client was made")
+
+    monkeypatch.setattr("pipeline.remote.client.RemoteClient.__init__", forbidden)
+    settings = load_settings({"home": str(home), "profile": "search"}, environ={}).settings
+    assert bootstrap.create_generator(settings) is None
+    service = bootstrap.create_service(settings)
+    service.close()
