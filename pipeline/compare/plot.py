@@ -41,6 +41,7 @@ class Line:
     """One way over time.
 
     Attributes:
+        is_default: It was when it was measured last.
         points: Number of the run -> value and interval.
     """
 
@@ -60,8 +61,9 @@ def lines_of(entries: Sequence[Entry], measure: str) -> tuple[list[str], list[Li
     runs = sorted({entry.when for entry in told})
     found: dict[Way, Line] = {}
     for entry in told:
-        line = found.setdefault(entry.way, Line(entry.way, entry.is_default, {}))
-        line.points[runs.index(entry.when)] = entry.figures[measure]
+        points = found[entry.way].points if entry.way in found else {}
+        points[runs.index(entry.when)] = entry.figures[measure]
+        found[entry.way] = Line(entry.way, entry.is_default, points)
     return runs, sorted(found.values(), key=lambda line: -line.last)
 
 

@@ -13,7 +13,7 @@ from small_index import Passage, small_index
 from pipeline.answer.evidence import gather
 from pipeline.compare.figures import summaries
 from pipeline.compare.history import Entry, append, changes, history_of, read
-from pipeline.compare.plot import history_svg
+from pipeline.compare.plot import history_svg, lines_of
 from pipeline.compare.png import write_png
 from pipeline.compare.question import overlap, side_by_side
 from pipeline.compare.sets import compare_set
@@ -250,6 +250,12 @@ def test_a_picture_of_counts_of_many_ways_and_of_nothing() -> None:
     assert "hybrid-z + late-interaction" in drawn
     assert "600" in history_svg(HISTORY, "tokens", "x", lower_is_better=True)
     ET.fromstring(history_svg([], "mrr", "x"))
+
+
+def test_the_default_of_the_picture_is_that_of_the_last_run() -> None:
+    later = an_entry("2026-11-03T10:00:00+00:00", DEFAULT, 0.9, is_default=False)
+    _, lines = lines_of([*HISTORY, later], "mrr")
+    assert [line.is_default for line in lines if line.way == DEFAULT] == [False]
 
 
 def test_the_picture_as_png(tmp_path: Path) -> None:
