@@ -29,6 +29,7 @@ from pipeline.rerankers.late_interaction import similarity_matrix
 from pipeline.retrieval.question import encode_question
 from pipeline.text.embedded import embedded_with_map
 from pipeline.text.language import detect_language
+from pipeline.text.word_tokens import word_vectors
 from pipeline.types import Chunk, FloatMatrix, TokenVectors
 
 __all__ = ["SIGNS", "Faithfulness", "Sentence", "Signs", "chance", "claims_of"]
@@ -174,7 +175,8 @@ class _Passage:
 
     def __init__(self, chunk: Chunk, embedder: Embedder) -> None:
         made = embedded_with_map(chunk.topic, chunk.text)
-        (tokens,) = embedder.encode([made.text], "passage", with_tokens=True).tokens or ()
+        encoded = embedder.encode([made.text], "passage", with_tokens=True)
+        tokens = word_vectors(made.text) if encoded.tokens is None else encoded.tokens[0]
         self._vectors = tokens.vectors
         self._starts = made.spans_in_chunk(tokens.spans)[:, 0]
         self._language = detect_language(chunk.text)
