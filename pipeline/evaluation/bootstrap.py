@@ -159,35 +159,40 @@ def chances(pairs: Sequence[tuple[Sample, Sample]]) -> list[float]:
     Args:
         pairs: `paired` samples, one pair a measure.
     """
-    keys = list(dict.fromkeys(key for _, new in pairs for key in new.keys))
-    column = {key: place for place, key in enumerate(keys)}
-    columns = [np.array([column[key] for key in new.keys], dtype=np.intp) for _, new in pairs]
-    found = np.empty((len(pairs), PERMUTATIONS))
-    rng = np.random.default_rng(SEED)
-    block = max(1, _ROWS // max(len(keys), 1))
-    for begin in range(0, PERMUTATIONS, block):
-        swapped = rng.random((min(block, PERMUTATIONS - begin), len(keys))) < 0.5
-        for row, ((old, new), places) in enumerate(zip(pairs, columns, strict=True)):
-            found[row, begin : begin + len(swapped)] = _swapped_difference(old, new, swapped[:, places])
-    widths = found.std(axis=1)
+    if not pairs:
+        return []
+    found = _swapped_differences(pairs)
+    widths = found.std(axis=0)
     widths[widths == 0] = np.inf  # what never differs is never the most
-    largest = (np.abs(found) / widths[:, None]).max(axis=0, initial=0.0)
+    largest = (np.abs(found) / widths).max(axis=1)
     return [
         float((np.sum(largest >= abs(_difference(old, new)) / width - 1e-9) + 1) / (PERMUTATIONS + 1))
         for (old, new), width in zip(pairs, widths, strict=True)
     ]
 
 
-def _swapped_difference(old: Sample, new: Sample, swapped: NDArray[np.bool_]) -> Floats:
-    """Difference of the figures after each row of swaps; 0 where one side is left without weight."""
-    one, other = (
-        _ratio(
-            np.where(swap, new.amounts, old.amounts).sum(axis=1),
-            np.where(swap, new.weights, old.weights).sum(axis=1),
-        )
-        for swap in (~swapped, swapped)
-    )
-    return np.nan_to_num(one - other, nan=0.0, posinf=0.0, neginf=0.0)
+def _swapped_differences(pairs: Sequence[tuple[Sample, Sample]]) -> Floats:
+    """Differences of all measures in each permutation, (permutations, pairs); 0 where one has no weight."""
+    keys = list(dict.fromkeys(key for _, new in pairs for key in new.keys))
+    row = {key: place for place, key in enumerate(keys)}
+    # What swapping a question takes from the one side and gives to the other, for each measure.
+    amounts, weights = np.zeros((len(keys), len(pairs))), np.zeros((len(keys), len(pairs)))
+    for column, (old, new) in enumerate(pairs):
+        rows = [row[key] for key in new.keys]
+        amounts[rows, column] = old.amounts - new.amounts
+        weights[rows, column] = old.weights - new.weights
+    sums = [[(one.amounts.sum(), one.weights.sum()) for one in pair] for pair in pairs]
+    before, after = (np.array([both[side] for both in sums]).T for side in (0, 1))
+    rng = np.random.default_rng(SEED)
+    block = max(1, _ROWS // max(len(keys), 1))
+    found: list[Floats] = []
+    for begin in range(0, PERMUTATIONS, block):
+        swapped = (rng.random((min(block, PERMUTATIONS - begin), len(keys))) < 0.5).astype(np.float64)
+        moved, weight = swapped @ amounts, swapped @ weights
+        one = _ratio(after[0] + moved, after[1] + weight)
+        other = _ratio(before[0] - moved, before[1] - weight)
+        found.append(np.nan_to_num(one - other, nan=0.0, posinf=0.0, neginf=0.0))
+    return np.concatenate(found)
 
 
 def _difference(old: Sample, new: Sample) -> float:
