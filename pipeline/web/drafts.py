@@ -15,7 +15,7 @@ from pipeline.web.exchange import Context, Response
 from pipeline.web.fields import refuse, text_of
 from pipeline.web.files import page_file
 
-__all__ = ["accept", "drafts", "drop", "eval_page", "make", "restore"]
+__all__ = ["accept", "bring_back", "drafts", "drop", "eval_page", "make"]
 
 _MOST = 200
 _ANSWERS = 20
@@ -87,7 +87,7 @@ def drop(context: Context) -> Response:
     )
 
 
-def restore(context: Context) -> Response:
+def bring_back(context: Context) -> Response:
     """``POST /eval/restore`` with ``id``: a draft again, dropped or accepted; raises as ``accept``."""
     body = read_object(context.request.body, context.request.headers)
     return _done(context.library().drafts.restore(_id(body)))

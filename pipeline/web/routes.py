@@ -100,7 +100,7 @@ ROUTES = (
     Route("/eval/make", "POST", drafts.make, "Make drafts out of the knowledge base"),
     Route("/eval/accept", "POST", drafts.accept, "A draft becomes a known question"),
     Route("/eval/drop", "POST", drafts.drop, "A draft is not wanted"),
-    Route("/eval/restore", "POST", drafts.restore, "A draft again"),
+    Route("/eval/restore", "POST", drafts.bring_back, "A draft again"),
     Route("/feedback", "POST", opinions.keep, "What somebody thought of an answer"),
     Route("/feedback/export", "GET", opinions.export, "Opinions as a file for otvet eval"),
     Route("/v1/models", "GET", chat.models, "OpenAI's shape: the models"),
