@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Guarded", "guard"]
 
-_NAMED = re.compile(r"[Cc]olumn:? '([^']*)'")
-
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
@@ -72,15 +70,16 @@ def guard(statement: str, catalog: Catalog, rows: int = 1000) -> Guarded:
         tree = _parsed(statement, catalog.dialect)
         check_nodes(tree, catalog.dialect)
         check_growth(tree)
-        tree = Resolver(catalog).resolve(tree)
+        resolver = Resolver(catalog)
+        tree = resolver.resolve(tree)
         limit = _limit(tree, rows + 1)
         check_nodes(tree, catalog.dialect)
-        found = Resolver(catalog).reads(tree)
+        found = resolver.reads(tree)
         sql = _written(shortened(tree), catalog.dialect)
         # What is written must mean one SELECT again, or the writer and the reader disagree.
         check_nodes(_parsed(sql, catalog.dialect), catalog.dialect)
     except SqlglotError as error:
-        raise _explained(error, catalog) from error
+        raise _explained(error) from error
     except RecursionError as error:
         raise refused("too_long", limit=MAX_CHARACTERS) from error
     tables = tuple(sorted({table for table, _ in found}))
@@ -143,10 +142,6 @@ def _raise() -> ErrorLevel:
     return ErrorLevel.RAISE
 
 
-def _explained(error: Exception, catalog: Catalog) -> StatementRefusedError:
+def _explained(error: Exception) -> StatementRefusedError:
     detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-    detail = re.sub(r"\x1b\[\d+m", "", detail)
-    if named := _NAMED.search(detail):
-        owners = [table for table in catalog.tables.values() if table.column(named[1])]
-        return refused("ambiguous" if len(owners) > 1 else "column", name=named[1])
-    return refused("syntax", detail=detail[:200].rstrip("."))
+    return refused("syntax", detail=re.sub(r"\x1b\[\d+m", "", detail)[:200].rstrip("."))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pipeline.errors import StatementRefusedError
 from pipeline.sql.catalog import Catalog, Table
 from pipeline.sql.refusal import refused
 from pipeline.sql.writing import plain_names
@@ -13,6 +16,9 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 __all__ = ["Resolver"]
+
+_NAMED = re.compile(r"[Cc]olumn:? '([^']*)'")
+_LONG = 500  # characters of what there is, named in an error
 
 
 class Resolver:
@@ -25,17 +31,19 @@ class Resolver:
     def __init__(self, catalog: Catalog) -> None:
         self._dialect = catalog.dialect
         self._tables = {_plain_table(name): table for name, table in catalog.tables.items()}
+        self._named: dict[str, Table] = {}
 
     def resolve(self, tree: exp.Query) -> exp.Query:
         """A statement in which every column has its table and no star is left.
 
         Raises:
-            StatementRefusedError: A table is not in the catalog.
-            sqlglot.errors.OptimizeError: A column is not, or may be of two tables.
+            StatementRefusedError: A table or a column is not in the catalog, or may be of two tables.
         """
         from sqlglot import MappingSchema
+        from sqlglot.errors import OptimizeError
         from sqlglot.optimizer.qualify import qualify
 
+        _read_as_values(tree, self._tables)
         shown = _lowered(tree)
         self._check_tables(tree)
         _spell_out_order(tree)
@@ -47,9 +55,13 @@ class Resolver:
             dialect=self._dialect,
             normalize=False,
         )
-        qualified = qualify(
-            tree, dialect=self._dialect, schema=schema, quote_identifiers=False, identify=False
-        )
+        try:
+            qualified = qualify(
+                tree, dialect=self._dialect, schema=schema, quote_identifiers=False, identify=False
+            )
+        except OptimizeError as error:
+            named = _NAMED.search(str(error))
+            raise self._missing(named[1] if named else str(error)[:_LONG]) from error
         plain_names(qualified, self._tables, shown, self._dialect)
         return qualified
 
@@ -78,7 +90,7 @@ class Resolver:
                 raise refused("part", name=table.name)
         for column in tree.find_all(exp.Column):
             if id(column) not in seen and not _is_output(column):
-                raise refused("column", name=column.name)
+                raise self._missing(column.name)
         return found
 
     def _pair(self, column: exp.Column, scope: Scope) -> set[tuple[str, str]]:
@@ -87,7 +99,7 @@ class Resolver:
             return set()
         held = table.column(column.name)
         if held is None:
-            raise refused("column", name=column.name)
+            raise self._missing(column.name)
         return {(table.name, held.name)}
 
     def _check_tables(self, tree: exp.Query) -> None:
@@ -98,7 +110,7 @@ class Resolver:
             raise refused("with_name", name=twice[0])
         for node in tree.find_all(exp.Table):
             if node.db or node.name not in names:
-                self._table(node)
+                self._named[node.name] = self._table(node)
 
     def _table(self, node: exp.Table) -> Table:
         name = ".".join(part.name for part in node.parts).lower()
@@ -109,6 +121,17 @@ class Resolver:
             raise refused("table", name=name, known=", ".join(held.name for held in self._tables.values()))
         return table
 
+    def _missing(self, name: str) -> StatementRefusedError:
+        """The error for a column that is not there, or is in several tables; it names what there is."""
+        owners = [table for table in self._named.values() if table.column(name) is not None]
+        if len(owners) > 1:
+            return refused("ambiguous", name=name)
+        known = "; ".join(
+            f"{table.name}: {', '.join(column.name for column in table.columns)}"
+            for table in self._named.values()
+        )
+        return refused("column", name=name, known=known[:_LONG])
+
     def _owner(self, column: exp.Column, scope: Scope) -> Table | None:
         """The table that holds a column, or None where that is a subquery or the select list itself."""
         from sqlglot import exp
@@ -116,14 +139,31 @@ class Resolver:
         if not column.table:
             if _is_output(column):
                 return None
-            raise refused("column", name=column.name)
+            raise self._missing(column.name)
         around: Scope | None = scope
         while around is not None:
             if column.table in around.sources:
                 source = around.sources[column.table]
                 return self._table(source) if isinstance(source, exp.Table) else None
             around = around.parent
-        raise refused("column", name=f"{column.table}.{column.name}")
+        raise self._missing(f"{column.table}.{column.name}")
+
+
+def _read_as_values(tree: exp.Query, tables: Mapping[str, Table]) -> None:
+    """``status = "new"``: what stands in double quotes and is no name is meant as a value."""
+    from sqlglot import exp
+
+    known = {column.name.lower() for table in tables.values() for column in table.columns}
+    known |= {alias.alias.lower() for alias in tree.find_all(exp.Alias, exp.TableAlias)}
+    for column in list(tree.find_all(exp.Column)):
+        compared = isinstance(column.parent, exp.Predicate | exp.In) and column.arg_key != "this"
+        if (
+            compared
+            and column.this.args.get("quoted")
+            and not column.table
+            and column.name.lower() not in known
+        ):
+            column.replace(exp.Literal.string(column.name))
 
 
 def _plain_table(name: str) -> str:

@@ -57,6 +57,15 @@ def written(statement: str, held: Catalog = SQLITE) -> str:
             "SELECT day, COUNT(*) FROM orders GROUP BY day ORDER BY COUNT(*) DESC LIMIT 11",
         ),
         (
+            'SELECT Id FROM Клиенты WHERE Имя = "Анна Б."',
+            """SELECT "Id" AS id FROM "Клиенты" WHERE "Имя" = 'Анна Б.' LIMIT 11""",
+        ),
+        (
+            "SELECT id FROM orders WHERE total IN (SELECT total FROM orders WHERE \"day\" > '2024-01-01')",
+            "SELECT orders.id FROM orders WHERE orders.total IN (SELECT orders.total FROM orders "
+            "WHERE orders.day > '2024-01-01') LIMIT 11",
+        ),
+        (
             "SELECT id FROM orders UNION ALL SELECT Id FROM Клиенты",
             'SELECT orders.id FROM orders UNION ALL SELECT "Клиенты"."Id" AS id FROM "Клиенты" LIMIT 11',
         ),
@@ -125,7 +134,10 @@ def test_a_function_of_another_database_is_named(statement, held):
         ("DELETE FROM orders", "нужен SELECT, а не DELETE"),
         ("SELECT 1; SELECT 2", "нужен один запрос, а не несколько"),
         ("", "он пуст"),
-        ("SELECT nosuch FROM orders", "столбца «nosuch» нет среди разрешённых"),
+        (
+            "SELECT nosuch FROM orders",
+            "столбца «nosuch» нет среди разрешённых (orders: id, total, day, customer_id)",
+        ),
         ("SELECT id FROM nosuch", "таблицы «nosuch» нет среди разрешённых (orders, Клиенты)"),
         ("SELECT id FROM orders, Клиенты", "столбец «id» есть в нескольких таблицах: назовите таблицу"),
         ("SELECT pg_sleep(1)", "функция «pg_sleep» не разрешена или её нет в этой базе"),
