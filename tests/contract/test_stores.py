@@ -18,6 +18,7 @@ from pipeline.index import Calibration, Index
 from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.retrieval.keyword import PostingsStatistics, coverage
 from pipeline.snapshot import Excerpt, Fusion, Snapshot, Store
+from pipeline.stores.token_store import pack_tokens
 from pipeline.types import Filter, SearchMode
 
 MODES: tuple[SearchMode, ...] = ("dense", "keyword", "hybrid")
@@ -486,6 +487,20 @@ def test_an_embedder_of_another_dimension_may_follow(filled: Store) -> None:
     report = filled.write(other)
     assert report.removed + report.kept == 9
     assert_equal(filled.read(), other)
+
+
+def test_an_index_without_token_vectors(store: Store) -> None:
+    """What a remote embedder gives: none are stored, everything else is."""
+    index = base(PAPERS)
+    nothing = (np.zeros((0, 32), np.int8), np.zeros((0, 2), np.int32))
+    bare = replace(index, tokens=pack_tokens([nothing] * len(index.chunks), 32))
+    store.write(bare)
+    assert_equal(store.read(), bare)
+    with store.snapshot() as snapshot:
+        for mode in MODES:
+            excerpt = ask(snapshot, "отпуск", mode=mode)
+            assert "Отпуск длится 28 дней." in texts_of(excerpt)
+            assert all(len(excerpt.index.tokens[row]) == 0 for row in excerpt.pool.rows)
 
 
 def test_its_name_is_the_settings(store: Store, request: pytest.FixtureRequest) -> None:
