@@ -203,7 +203,10 @@ class _Teller:
         signs: tuple[tuple[type[exp.Expr], str], ...] = ((exp.EQ, "="), (exp.NEQ, "≠"))
         for kind, sign in signs:
             if isinstance(node, kind):
-                return f"{self._value(node.left)} {sign} {self._value(node.right)}"
+                right = self._value(node.right)
+                if self._labels.kind(node.left) == "flag" and str(node.right) in ("0", "1"):
+                    right = self._labels.told("yes" if str(node.right) == "1" else "no")
+                return f"{self._value(node.left)} {sign} {right}"
         dated = _DAY.fullmatch(str(node.right.name)) is not None
         keys: Sequence[tuple[type[exp.Expr], str, str]] = (
             (exp.GTE, "from_on", "since"),

@@ -29,10 +29,12 @@ class Label:
     Attributes:
         text: For people.
         is_money: It is a sum in roubles, by the owner's note.
+        is_flag: It is yes or no, which SQLite keeps as 1 and 0.
     """
 
     text: str
     is_money: bool = False
+    is_flag: bool = False
 
 
 class Labels:
@@ -96,7 +98,7 @@ class Labels:
             return Label(self._counted(node))
         money = any(self._is_money(column) for column in node.find_all(exp.Column))
         if isinstance(node, exp.Column):
-            return Label(self.quoted(self.column(node)), money)
+            return Label(self.quoted(self.column(node)), money, self.kind(node) == "flag")
         return Label(self._computed(node), money)
 
     def _computed(self, node: exp.Expr) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipeline.sql.catalog import Catalog
 from pipeline.sql.guard import Guarded
@@ -32,7 +33,7 @@ def sentence_of(guarded: Guarded, result: ResultTable, catalog: Catalog, languag
     """
     names = Labels(catalog, language)
     labels = [
-        Label(found.text or column, found.is_money)
+        replace(found, text=found.text or column)
         for column, found in zip(result.columns, map(names.of, guarded.tree.selects), strict=False)
     ]
     labels += [Label(column) for column in result.columns[len(labels) :]]
@@ -72,7 +73,7 @@ def _text_words(value: str, language: Language) -> str:
 def _cell(value: Value, label: Label, names: Labels, language: Language) -> str:
     if value is None:
         return names.told("no_value")
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (label.is_flag and value in (0, 1)):
         return names.told("yes" if value else "no")
     return value_words(value, language, is_money=label.is_money)
 

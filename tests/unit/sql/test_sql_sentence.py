@@ -29,6 +29,7 @@ CATALOG = Catalog(
                 Column("ordered_on", "DATE", "date", "дата заказа"),
                 Column("city", "TEXT", "category", synonyms=("город",)),
                 Column("shop_id", "INTEGER", "id"),
+                Column("paid", "BOOLEAN", "flag", "оплачен"),
             ),
             synonyms=("заказы",),
         ),
@@ -70,6 +71,13 @@ def test_an_empty_result_and_one_of_nulls_are_said_clearly():
 def test_a_count_of_none_is_a_result():
     made = result(["COUNT(*)"], ["number"], (0,))
     assert told("SELECT COUNT(*) FROM orders", made) == "Количество строк «заказы»: 0."
+
+
+def test_a_flag_is_yes_or_no():
+    made = result(["paid", "total"], ["number", "number"], (1, 5))
+    statement = "SELECT paid, total FROM orders WHERE paid = 1 AND paid <> 0 LIMIT 1"
+    assert told(statement, made) == "«оплачен»: да; «сумма заказа»: 5 руб."
+    assert "«оплачен» = да и «оплачен» ≠ нет" in explained(statement)
 
 
 def test_groups_name_their_highest_and_lowest():
