@@ -102,7 +102,8 @@ def copy(source: str, target: str, from_url: str | None, to_url: str | None, as_
     to = create_store(with_kind(settings, cast(StoreKind, target), to_url))
     try:
         with console.progress_bars() as bars:
-            report = copy_store(of, to, bars.task(console.tell("store_writing", store=target)))
+            told = bars.task(console.tell("store_writing", store=target))
+            report = copy_store(of, to, told, settings.store.source)
     finally:
         of.close()
         to.close()

@@ -52,6 +52,10 @@ class Beside:
         """Where it is."""
         return self.embeddings / BESIDE / self.kind / f"{self.build_id}-{self.vectors[:8]}"
 
+    def exists(self) -> bool:
+        """True if it has been made for this build, whatever the options were."""
+        return (self.folder / _RECORD).is_file()
+
 
 def opened(
     beside: Beside,

@@ -82,6 +82,7 @@ def test_the_state_of_a_store_is_told(home: Path, capsys: pytest.CaptureFixture[
     run("index")
     found = told(capsys, "store", "status")
     assert (found["state"], found["chunks"], found["kind"]) == ("current", 1, "json")
+    assert told(capsys, "store", "status", "faiss-flat")["state"] == "empty"  # and it is not made now
     assert run("store", "status", "postgres") == 3
     assert "store.url" in capsys.readouterr().err
 
@@ -115,7 +116,7 @@ def test_what_differs_is_named() -> None:
     assert difference(index, base(PAPERS)) is None
     parts = {
         "manifest": replace(index, manifest=replace(index.manifest, build_id="x")),
-        "documents": replace(index, documents={}),
+        "document": replace(index, documents={}),
         "chunks": replace(index, chunks=index.chunks[:1]),
         "chunk": replace(index, chunks=(replace(index.chunks[0], topic="x"), *index.chunks[1:])),
     }
@@ -123,6 +124,15 @@ def test_what_differs_is_named() -> None:
         found = difference(other, index)
         assert found is not None
         assert name in found.text("en")
+
+
+def test_a_shared_server_may_hold_more() -> None:
+    index = base(PAPERS)
+    others = base((*PAPERS, Paper("other.txt", ["Чужое."])))
+    assert difference(others, index) is None
+    found = difference(replace(others, vectors=others.vectors[::-1]), index)
+    assert found is not None
+    assert "vectors" in found.text("en")
 
 
 def test_several_sources_may_share_a_server() -> None:
