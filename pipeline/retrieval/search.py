@@ -6,11 +6,13 @@ near-duplicates out. The same input gives the same output, timings apart.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import numpy as np
 
 from pipeline.clock import Clock
+from pipeline.errors import RemoteError
 from pipeline.index import Index
 from pipeline.ports import Embedder, Reranker
 from pipeline.retrieval.exact import IndexSnapshot
@@ -23,11 +25,15 @@ from pipeline.settings import SearchSettings
 from pipeline.snapshot import Asked, Snapshot
 from pipeline.strategies import RERANKERS, Strategy, settled
 from pipeline.text.embedded import embedded_text
+from pipeline.text.word_tokens import question_words
 from pipeline.types import Query, Retrieval
 
 __all__ = ["CROSS_ENCODER_CANDIDATES", "NO_CROSS_ENCODER", "retrieve", "retrieve_from"]
 
+logger = logging.getLogger(__name__)
+
 NO_CROSS_ENCODER = "no_cross_encoder"
+NO_EMBEDDER = "no_embedder"
 """The note of a search that was to end with a cross-encoder where none is installed."""
 
 CROSS_ENCODER_CANDIDATES = 10
@@ -66,7 +72,7 @@ def retrieve_from(
     Args:
         query: The question; ``search_text`` is what is searched for.
         snapshot: What is searched; an empty one gives no hits.
-        embedder: The one the index was made with.
+        embedder: The one the index was made with; while its server is away, words alone are searched for.
         settings: How many candidates, and the strategy where the query names none.
         cross_encoder: The one to use if it is asked for; where there is none, a note says so.
         room: What the prompt has room for, to a strategy that takes everything; None for what it usually has,
@@ -78,18 +84,27 @@ def retrieve_from(
     """
     clock = Clock()
     query, strategy = _settled(query, settings)
-    vector, question = encode_question(query.search_text, embedder)
+    notes: tuple[str, ...] = ()
+    try:
+        vector, question = encode_question(query.search_text, embedder)
+    except RemoteError as error:
+        # Words need no embedder: sources found by them are better than none while its server is away.
+        logger.warning("%s", error)
+        notes = (NO_EMBEDDER,)
+        query, strategy = _settled(replace(query, strategy="keyword", reranker="none"), settings)
+        vector = np.zeros(snapshot.manifest.dimension, dtype=np.float32)
+        question = question_words(query.search_text)
     clock.lap("encode")
     terms = weighted_terms(snapshot.statistics, query.search_text)
     asked = Asked(query.search_text, vector, terms)
-    notes: tuple[str, ...] = ()
     if strategy.is_whole:
         room = room or Room.of(embedder)
         everything = strategy.find(snapshot, asked, query.filter, room.chunks)
         excerpt = fitting(everything, room)
         count = len(excerpt.pool.rows)
         # A base that is read in part only must not pass for one that was read.
-        notes = ("whole_cut",) if count < len(everything.pool.rows) or count == room.chunks else ()
+        if count < len(everything.pool.rows) or count == room.chunks:
+            notes = (*notes, "whole_cut")
     else:
         excerpt = strategy.find(snapshot, asked, query.filter, max(settings.candidates, query.top_k))
         count = max(settings.rerank, 2 * query.top_k)

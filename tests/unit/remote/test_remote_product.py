@@ -141,12 +141,14 @@ def test_an_embedder_that_is_away_at_first(home, server) -> None:
     made.close()
 
 
-def test_a_search_without_its_embedder_says_which_server(service, server) -> None:
-    server.problems.extend([Problem(503, "no memory")])
-    with pytest.raises(RemoteError) as caught:
-        service.ask(AskRequest(question="Кто выдаёт пропуск?"), never)
-    assert server.url in caught.value.message("ru")
-    assert service.ask(AskRequest(question="Кто выдаёт пропуск?"), never).sources
+def test_while_the_embedder_is_away_words_are_searched_for(service, server) -> None:
+    server.problems.append(Problem(503, "no memory"))
+    reply = service.ask(AskRequest(question="Кто выдаёт пропуск?"), never)
+    assert reply.sources[0].file == "пропуск.md"
+    assert any("найдено только по словам" in note for note in reply.notes)
+    again = service.ask(AskRequest(question="Кто выдаёт пропуск?"), never)
+    assert again.sources[0].file == "пропуск.md"
+    assert again.notes == ()
 
 
 def test_starting_over_a_known_index_asks_nothing(home, server) -> None:
