@@ -124,6 +124,22 @@ def test_the_knowledge_base_and_a_source(home: Callable[[str], Page]) -> None:
     check(home("/login"))
 
 
+def test_drafts_of_questions(home: Callable[[str], Page]) -> None:
+    page = home("/kb")
+    page.js("localStorage.setItem('otvet.language', 'ru')")
+    page = home("/kb")
+    page.one("#renew").click()
+    page.wait_text("#twice-title", "Повторы: 1")
+    page = home("/eval")
+    page.wait_text("#standing", "Черновиков: 0")
+    page.one("#go").click()
+    page.wait(lambda: len(page.all(".draft")) > 1, "drafts")
+    page.one(".draft .drop").click()
+    page.wait_text("#dropped-part", "Отброшенные")
+    page.js("document.getElementById('dropped-part').open = true")
+    check(page)
+
+
 def test_the_map(driver: webdriver.Chrome, tmp_path: Path) -> None:
     (tmp_path / "embeddings").mkdir()
     write_map(shown_map(), tmp_path / "embeddings")
