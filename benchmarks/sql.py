@@ -117,7 +117,12 @@ class Bench:
 
     def _asked(self, question: SqlQuestion, route: Any) -> Reply | str:  # noqa: ANN401 - one of three words
         request = AskRequest(
-            question.question, top_k=9, route=route, database=question.database, confirm_sql=False
+            question.question,
+            top_k=9,
+            route=route,
+            database=question.database,
+            confirm_sql=False,
+            deadline_s=600,
         )
         try:
             return self.service.ask(request, lambda: False)

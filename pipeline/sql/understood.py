@@ -40,14 +40,17 @@ def words_of(question: str, catalog: Catalog, today: dt.date) -> Words:
         catalog: Whose stored values they may name.
         today: Relative periods count from here.
     """
+    periods = tuple(
+        Period(found.said, _iso(found.start), _iso(found.end)) for found in periods_in(question, today)
+    )
+    # «В первом полугодии» is a time, however near the first word comes to the name of a town.
+    dated = {word for period in periods for word in period.said.split()}
     values = tuple(
         Value(named.said, found.table, found.column, found.value, _is_sure(question, named, found, catalog))
         for named in values_in(question, catalog)
+        if not dated.issuperset(named.said.split())
         for found in named.candidates
         if _is_sure(question, named, found, catalog) or not _is_a_table(named.said, found, catalog)
-    )
-    periods = tuple(
-        Period(found.said, _iso(found.start), _iso(found.end)) for found in periods_in(question, today)
     )
     bounds = tuple(Amount(found.said, found.operator, f"{found.number:f}") for found in amounts_in(question))
     taken = [
