@@ -45,7 +45,7 @@ function card(draft) {
       draft.chunk_id && el("a", { href: `/source/${encodeURIComponent(draft.chunk_id)}#passage`, target: "_blank", rel: "noopener" }, t("open"))),
     el("div", { class: "decide" },
       el("button", { type: "button", class: "quiet-button accept", "aria-label": t("accept_this", { question: draft.question }), onclick: () => guarded(() => accept(draft, question.value, answer.value)) }, t("accept")),
-      el("button", { type: "button", class: "quiet-button drop", "aria-label": t("drop_this", { question: draft.question }), onclick: () => guarded(() => drop(draft)) }, t("drop"))));
+      el("button", { type: "button", class: "quiet-button discard", "aria-label": t("drop_this", { question: draft.question }), onclick: () => guarded(() => drop(draft)) }, t("drop"))));
 }
 
 /** Cards that are on the page stay as they are, with what was typed into them. */

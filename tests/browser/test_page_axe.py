@@ -134,7 +134,7 @@ def test_drafts_of_questions(home: Callable[[str], Page]) -> None:
     page.wait_text("#standing", "Черновиков: 0")
     page.one("#go").click()
     page.wait(lambda: len(page.all(".draft")) > 1, "drafts")
-    page.one(".draft .drop").click()
+    page.one(".draft .discard").click()
     page.wait_text("#dropped-part", "Отброшенные")
     page.js("document.getElementById('dropped-part').open = true")
     check(page)
