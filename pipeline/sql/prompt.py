@@ -57,13 +57,17 @@ def sql_messages(
         catalog: Whose dialect and note they are.
         examples: Questions about this very database, the nearest one last.
     """
-    parts = [f"Database: {catalog.note}"] if catalog.note else []
-    parts.append(f"Tables:\n{excerpt.text}")
-    parts += [f"Q: {asked}\nSQL: {statement.rstrip('; ')};" for asked, statement in examples]
+    head = f"Database: {catalog.note}\n\n" if catalog.note else ""
+    head += f"Tables:\n{excerpt.text}"
+    parts = [head, *(f"Q: {asked}\nSQL: {statement.rstrip('; ')};" for asked, statement in examples)]
     if known.stated:
         parts.append("Conditions in the question: " + " AND ".join(known.stated))
     parts.append(f"Q: {question}\nSQL:")
-    return [fixed_message(catalog.dialect), ChatMessage("user", "\n\n".join(parts))]
+    # Another question about the same tables begins the same way: the engine may keep what it made of that.
+    return [
+        fixed_message(catalog.dialect),
+        ChatMessage("user", "\n\n".join(parts), lasting=len(head)),
+    ]
 
 
 def repair_messages(messages: Sequence[ChatMessage], statement: str, error: str) -> list[ChatMessage]:
