@@ -464,10 +464,10 @@ def test_many_read_while_one_writes(filled: Store) -> None:
                 wrong.append(error)
                 return
 
-    readers = [threading.Thread(target=read) for _ in range(6)]
+    readers = [threading.Thread(target=read) for _ in range(4)]
     for reader in readers:
         reader.start()
-    for _ in range(3):
+    for _ in range(2):
         filled.write(base((LEAVE, GUIDE)))
         filled.write(base((TRIPS, STORE_ROOM)))
         filled.write(base(PAPERS))
