@@ -77,14 +77,20 @@ def main() -> None:
         return
     results = options.work / f"{options.chunks}{_suffix(options.set)}.json"
     results.parent.mkdir(parents=True, exist_ok=True)
-    known: dict[str, Any] = json.loads(results.read_text()) if results.is_file() else {}
     for name in options.stores.split(","):
-        if name not in known or options.again:
-            known[name] = measured(options, name)
-            results.write_text(json.dumps(known, indent=1))
+        if name not in _known(results) or options.again:
+            found = measured(options, name)
+            results.write_text(json.dumps(_known(results) | {name: found}, indent=1))
+    known = _known(results)
     print(table(known))
     if options.record:
         RECORDED.write_text(json.dumps({"chunks": options.chunks, "stores": known}, indent=1) + "\n")
+
+
+def _known(results: Path) -> dict[str, Any]:
+    """What has been measured, by another run meanwhile too."""
+    found: dict[str, Any] = json.loads(results.read_text()) if results.is_file() else {}
+    return found
 
 
 def measured(options: argparse.Namespace, name: str) -> dict[str, Any]:
