@@ -13,9 +13,11 @@ from pipeline.errors import IndexMismatchError, IndexMissingError, NotFoundError
 from pipeline.index import Index
 from pipeline.lazy import Lazy
 from pipeline.ports import EmbedderSpec
+from pipeline.retrieval.local_store import LocalStore
 from pipeline.service import Parts, QAService
 from pipeline.settings import SearchSettings, Settings
 from pipeline.snapshot import Store
+from pipeline.store_copy import copy_store, difference
 from pipeline.types import AskRequest, Filter
 from pipeline.versions import SharedVersions
 
@@ -110,6 +112,15 @@ def test_passages_are_shown_and_explained(services: tuple[QAService, QAService])
             service.explain(request, "нет")
         with pytest.raises(NotFoundError):
             service.match_words("отпуск", "нет")
+
+
+def test_it_is_copied_to_files_and_back(store: Store, tmp_path: Path) -> None:
+    """From any store to any other: through the files each of them reaches each."""
+    files = LocalStore(tmp_path)
+    copy_store(store, files)
+    assert difference(files.read(), base(PAPERS)) is None
+    report = copy_store(files, store)
+    assert (report.added, report.removed, report.kept) == (0, 0, 5)
 
 
 def test_the_status_names_the_store(services: tuple[QAService, QAService], store: Store) -> None:
