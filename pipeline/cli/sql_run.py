@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.cli import console
-
-if TYPE_CHECKING:
-    from pipeline.sql.runner import ResultTable, Value
+from pipeline.cli.ask_routed import print_rows
 
 __all__ = ["run"]
-
-_WIDEST = 40
 
 
 @click.command(help=console.tell("sql_run_help"))
@@ -45,17 +40,5 @@ def run(statement: str, database: str, file: Path | None, as_json: bool) -> None
         return
     click.echo(guarded.sql)
     click.echo(explain_statement(guarded, chosen.catalog(), console.language()))
-    _print_rows(result)
+    print_rows(tuple(result.columns), tuple(map(tuple, result.rows)))
     click.echo(told)
-
-
-def _print_rows(result: ResultTable) -> None:
-    rows = [result.columns, *([_cell(value) for value in row] for row in result.rows)]
-    widths = [min(_WIDEST, max(len(row[place]) for row in rows)) for place in range(len(result.columns))]
-    for row in rows:
-        cells = (cell[:width].ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
-
-
-def _cell(value: Value) -> str:
-    return "" if value is None else " ".join(str(value).split())
