@@ -31,6 +31,7 @@ Readable = Mapping[str, Collection[str]]
 
 _HEAD_BYTES = 100
 _MAX_CELL = 4 * 1024 * 1024
+_MAX_HEAP = 512 * 1024 * 1024  # of all statements on SQLite together
 _CONNECT_S = 10
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 _NEVER = frozenset({"load_extension", "randomblob", "zeroblob", "fts3_tokenizer", "readfile", "writefile"})
@@ -89,12 +90,24 @@ def connect_sqlite(access: Access, readable: Readable | None = None) -> sqlite3.
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA temp_store = MEMORY")
+    # What is sorted lies in memory, and a product of tables would fill it within the time of a statement.
+    connection.execute(f"PRAGMA hard_heap_limit = {_MAX_HEAP}")
     know_letters(connection)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
-    connection.set_authorizer(partial(_reading_only, readable))
+    try:
+        views = _views(connection) if readable is not None else frozenset()
+    except sqlite3.Error as error:
+        connection.close()
+        raise DatabaseUnusableError(name=access.name, reason=first_line(error)) from error
+    connection.set_authorizer(partial(_reading_only, readable, views))
     return connection
+
+
+def _views(connection: sqlite3.Connection) -> frozenset[str]:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
+    return frozenset(str(name).lower() for (name,) in names)
 
 
 def _mode(name: str, path: Path) -> str:
@@ -108,16 +121,19 @@ def _mode(name: str, path: Path) -> str:
     return "mode=ro&immutable=1" if at_rest else "mode=ro"
 
 
-def _reading_only(
+def _reading_only(  # noqa: PLR0917 - SQLite calls it so
     readable: Readable | None,
+    views: Collection[str],
     action: int,
     first: str | None,
     second: str | None,
     _: str | None,
-    view: str | None,
+    around: str | None,
 ) -> int:
     """SQLite asks this of every part of a statement while it prepares it."""
     if action == sqlite3.SQLITE_READ and readable is not None:
+        # The name around may also be that of a WITH, which has no more rights than the statement.
+        view = around if around and around.lower() in views else None
         # What a view reads is the view's matter; «» stands for a table of which no column is read.
         columns = readable.get((view or first or "").lower())
         allowed = columns is not None and (view is not None or (second or "").lower() in {*columns, ""})

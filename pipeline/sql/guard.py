@@ -120,8 +120,9 @@ def _limit(tree: exp.Query, highest: int) -> int:
     given = tree.args.get("limit")
     if isinstance(given, exp.Fetch):
         options = given.args.get("limit_options")
-        if options is not None and any(options.args.values()) and options.args.get("with_ties"):
-            raise refused("part", name="WITH TIES")
+        for word in ("with_ties", "percent"):
+            if options is not None and options.args.get(word):
+                raise refused("part", name=word.replace("_", " ").upper())
         count = given.args.get("count")
     else:
         count = given.expression if given is not None else None

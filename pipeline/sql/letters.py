@@ -10,6 +10,8 @@ __all__ = ["know_letters"]
 
 Cell = str | bytes | int | float | None
 
+_MOST_WORK = 50_000_000  # letters of a text times those of a pattern: about a second at the worst
+
 
 def know_letters(connection: sqlite3.Connection) -> None:
     """Give a connection ``lower``, ``upper`` and ``LIKE`` that know Cyrillic, as PostgreSQL's do.
@@ -33,19 +35,27 @@ def _upper(value: Cell) -> Cell:
 def _like(pattern: object, value: object, escape: object = None) -> bool | None:
     if pattern is None or value is None:
         return None
+    if len(str(pattern)) * len(str(value)) > _MOST_WORK:
+        raise ValueError("LIKE pattern too complex")
     return _compiled(str(pattern), str(escape or "")).fullmatch(str(value)) is not None
 
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, escape: str) -> re.Pattern[str]:
-    parts: list[str] = []
+    """The pattern as an expression that never tries a second place for what it has found.
+
+    The first place where a piece between two ``%`` fits is as good as any other, so it is kept (``(?>…)``):
+    trying them all would take years for ``%a%a%a%a%a%a%a%b``, and nothing can interrupt an expression.
+    """
+    pieces = [""]
     letters = iter(pattern)
     for letter in letters:
         if letter == escape:
-            parts.append(re.escape(next(letters, "")))
+            pieces[-1] += re.escape(next(letters, ""))
         elif letter == "%":
-            if parts[-1:] != [".*"]:  # «%%» is one «%», and twice as slow
-                parts.append(".*")
+            pieces.append("")
         else:
-            parts.append("." if letter == "_" else re.escape(letter))
-    return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+            pieces[-1] += "." if letter == "_" else re.escape(letter)
+    first, *rest = pieces
+    middle = "".join(f"(?>.*?{piece})" for piece in rest[:-1] if piece)
+    return re.compile(f"{first}{middle}.*{rest[-1]}" if rest else first, re.IGNORECASE | re.DOTALL)

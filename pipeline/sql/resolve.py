@@ -39,7 +39,7 @@ class Resolver:
         Raises:
             StatementRefusedError: A table or a column is not in the catalog, or may be of two tables.
         """
-        from sqlglot import MappingSchema
+        from sqlglot import MappingSchema, exp
         from sqlglot.errors import OptimizeError
         from sqlglot.optimizer.qualify import qualify
 
@@ -62,6 +62,9 @@ class Resolver:
         except OptimizeError as error:
             named = _NAMED.search(str(error))
             raise self._missing(named[1] if named else str(error)[:_LONG]) from error
+        # A star that is left would give hidden columns too.
+        if any(not isinstance(star.parent, exp.Count) for star in qualified.find_all(exp.Star)):
+            raise refused("part", name="*")
         plain_names(qualified, self._tables, shown, self._dialect)
         return qualified
 
@@ -113,11 +116,13 @@ class Resolver:
                 self._named[node.name] = self._table(node)
 
     def _table(self, node: exp.Table) -> Table:
-        name = ".".join(part.name for part in node.parts).lower()
+        parts = [part.name.lower() for part in node.parts]
+        name = ".".join(parts)
         for prefix in ("main.",) if self._dialect == "sqlite" else ("public.",):
             name = name.removeprefix(prefix)
         table = self._tables.get(name)
-        if table is None:
+        # "public.orders" in quotes is a name with a point in it, not a table of a schema.
+        if table is None or any("." in part for part in parts):
             raise refused("table", name=name, known=", ".join(held.name for held in self._tables.values()))
         return table
 

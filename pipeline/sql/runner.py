@@ -8,7 +8,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,6 +32,8 @@ _DATE = re.compile(
 )
 _LONG = 120
 _MAX_CHARACTERS = 2_000_000
+_AT_ONCE = 25  # rows fetched from a server at once
+_TEXTS = frozenset({18, 19, 25, 705, 1042, 1043})  # PostgreSQL's numbers of its types of text
 _EXACT = 2**53  # JSON's numbers are exact up to here
 
 
@@ -86,10 +88,11 @@ def run_statement(
     """
     limits = limits or Limits()
     started = time.monotonic()
+    cut = False
     if access.dialect == "sqlite":
         columns, rows = _run_sqlite(access, statement, limits, readable)
     else:
-        columns, rows = _run_postgres(access, statement, limits)
+        columns, rows, cut = _run_postgres(access, statement, limits)
     days = [_are_days([row[place] for row in rows]) for place in range(len(columns))]
     kept = tuple(
         tuple(
@@ -101,7 +104,7 @@ def run_statement(
     kept = kept[: _fitting(kept)]
     kinds = tuple(_kind([row[place] for row in kept]) for place in range(len(columns)))
     ms = (time.monotonic() - started) * 1000
-    return ResultTable(tuple(columns), kinds, kept, len(rows) > len(kept), round(ms, 1))
+    return ResultTable(tuple(columns), kinds, kept, cut or len(rows) > len(kept), round(ms, 1))
 
 
 def _run_sqlite(
@@ -116,8 +119,8 @@ def _run_sqlite(
         timer.start()
         try:
             cursor = connection.execute(statement)
-            rows: Sequence[Sequence[Any]] = cursor.fetchmany(limits.rows + 1)
-        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            rows = _fetched(cursor.fetchmany, limits.rows + 1, 1)
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError) as error:
             if time.monotonic() > deadline:
                 raise StatementSlowError(seconds=limits.seconds) from error
             raise StatementFailedError(reason=first_line(error)) from error
@@ -127,26 +130,72 @@ def _run_sqlite(
         return [str(item[0]) for item in cursor.description or ()], rows
 
 
+def _fetched(fetch: Callable[[int], Sequence[Sequence[Any]]], most: int, at_once: int) -> list[Sequence[Any]]:
+    """Rows up to a number, or until they are more than a result holds: large cells fill no memory."""
+    rows: list[Sequence[Any]] = []
+    size = 0
+    while len(rows) < most and (size <= _MAX_CHARACTERS or len(rows) < 2):
+        some = fetch(min(at_once, most - len(rows)))
+        if not some:
+            break
+        rows.extend(some)
+        size += sum(len(value) for row in some for value in row if isinstance(value, str | bytes))
+    return rows
+
+
 def _run_postgres(
     access: Access, statement: str, limits: Limits
-) -> tuple[list[str], Sequence[Sequence[Any]]]:
+) -> tuple[list[str], Sequence[Sequence[Any]], bool]:
     import psycopg
 
+    deadline = time.monotonic() + limits.seconds
     with closing(connect_postgres(access, limits.seconds)) as connection:
+
+        def left(count: int) -> list[tuple[Any, ...]]:
+            # The server counts the time of every fetch anew.
+            rest_ms = int((deadline - time.monotonic()) * 1000)
+            if rest_ms <= 0:
+                raise StatementSlowError(seconds=limits.seconds)
+            connection.execute(f"SET LOCAL statement_timeout = {rest_ms}".encode())
+            return cursor.fetchmany(count)
+
         try:
             # The first snapshot pins the transaction: from here on it cannot be made a writing one.
             connection.execute("SELECT 1")
             if limits.cost:
                 _check_cost(connection, statement, limits.cost)
+            columns, bounded, longest = _bounded(connection, statement)
             # A cursor of the server takes one query, no other command, and sends rows as it is asked.
             with connection.cursor(name="otvet") as cursor:
-                cursor.execute(statement.encode())
-                rows: Sequence[Sequence[Any]] = cursor.fetchmany(limits.rows + 1)
-                return [item.name for item in cursor.description or ()], rows
+                cursor.execute(bounded.encode())
+                rows = _fetched(left, limits.rows + 1, _AT_ONCE)
         except psycopg.errors.QueryCanceled as error:
             raise StatementSlowError(seconds=limits.seconds) from error
         except (psycopg.Error, UnicodeError) as error:
             raise StatementFailedError(reason=first_line(error)) from error
+    cut = longest > 0 and any(
+        isinstance(value, str) and len(value) >= longest for row in rows for value in row
+    )
+    return columns, rows, cut
+
+
+def _bounded(connection: psycopg.Connection[tuple[Any, ...]], statement: str) -> tuple[list[str], str, int]:
+    """The columns of a statement, and the statement around it whose texts are no longer than a result.
+
+    A cell may be of a gigabyte (``STRING_AGG`` over a join), which the server keeps, but not this process.
+    """
+    empty = f"SELECT * FROM ({statement}) AS q LIMIT 0"  # noqa: S608 - the guard's own statement
+    described = connection.execute(empty.encode(), prepare=True)
+    columns = described.description or ()
+    texts = [column.type_code in _TEXTS for column in columns]
+    longest = _MAX_CHARACTERS // max(sum(texts), 1)
+    names = [f"c{place}" for place in range(len(columns))]
+    parts = [
+        f"LEFT({name}::text, {longest})" if is_text else name
+        for name, is_text in zip(names, texts, strict=True)
+    ]
+    held = f"SELECT {', '.join(parts)} FROM ({statement}) AS q ({', '.join(names)})"  # noqa: S608 - as above
+    return [column.name for column in columns], held if any(texts) else statement, longest
 
 
 def _check_cost(connection: psycopg.Connection[tuple[Any, ...]], statement: str, limit: float) -> None:
@@ -190,13 +239,13 @@ def _plain(value: object) -> Value:
 
 def _number(value: float | Decimal) -> Value:
     """A number that JSON keeps exactly; a larger one as text, and none for what is no number."""
-    if not math.isfinite(value):
+    if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         return None
     if isinstance(value, float):
         return value
-    if value == int(value):
-        return int(value) if abs(value) <= _EXACT else str(value)
-    return float(value)
+    if abs(value) > _EXACT and value == int(value):
+        return str(value)
+    return int(value) if value == int(value) else float(value)
 
 
 def _kind(values: Sequence[Value]) -> ColumnKind:

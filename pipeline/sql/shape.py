@@ -18,6 +18,7 @@ __all__ = ["MAX_CHARACTERS", "check_growth", "check_nodes", "is_count", "kind_wo
 MAX_CHARACTERS = 10_000
 MAX_NODES = 1500
 _MAX_DEPTH = 120
+_MAX_WIDTH = 1000
 
 
 def kind_words(node: exp.Expr) -> str:
@@ -98,6 +99,8 @@ def _check_node(node: exp.Expr) -> None:
         raise refused("part", name="DISTINCT ON")
     if isinstance(node, exp.DataType) and (node.this.name not in TYPES or node.args.get("kind")):
         raise refused("type", name=node.sql()[:60])
+    if isinstance(node, exp.DataTypeParam) and (not is_count(node.this) or int(node.name) > _MAX_WIDTH):
+        raise refused("type", name=node.parent.sql()[:60] if node.parent else "")
     if isinstance(node, exp.Star) and not _is_plain_star(node):
         raise refused("part", name="*")
     if isinstance(node, exp.Var) and not isinstance(node.parent, exp.Extract | exp.Interval | exp.Func):

@@ -195,6 +195,30 @@ def test_time_and_expected_cost_are_bounded(shop):
         shop.run(guarded, Limits(seconds=0.3, cost=0))
 
 
+def test_large_cells_are_cut_where_they_are(shop):
+    """The server may hold a gigabyte in a cell; this process takes as much as a result has room for."""
+    grown = "STRING_AGG(a.status, ', ') AS b"
+    result = shop.run(shop.check(f"SELECT 'x' AS a, {grown} FROM orders a, orders b"))
+    assert (result.columns, result.truncated) == (("a", "b"), True)
+    assert [len(value) for value in result.rows[0]] == [1, 1_000_000]
+    grown = "REPLACE(REPLACE(REPLACE('{0}', 'a', '{1}'), 'b', '{0}'), 'a', '{1}')".format("a" * 30, "b" * 30)
+    result = shop.run(shop.check(f"SELECT id, {grown} AS a FROM orders"))
+    assert len(result.rows) == 2
+    assert result.truncated
+
+
+def test_the_time_of_a_statement_is_that_of_all_its_rows(shop, monkeypatch):
+    """The server counts the time of each fetch for itself."""
+    monkeypatch.setattr("pipeline.sql.runner._AT_ONCE", 1)
+    with pytest.raises(StatementSlowError):
+        run_statement(shop.access, "SELECT id, pg_sleep(0.2) FROM orders", Limits(seconds=1, cost=0))
+
+
+def test_a_number_too_large_for_a_float_is_told_whole(shop):
+    result = shop.run(shop.check("SELECT POWER(CAST(10 AS DECIMAL), 400) AS n"))
+    assert result.rows == (("1" + "0" * 400,),)
+
+
 def test_a_statement_the_database_cannot_run_is_told_in_its_words(shop):
     guarded = shop.check("SELECT name || 1 / (id - id) FROM carriers")
     with pytest.raises(StatementFailedError) as caught:

@@ -234,6 +234,21 @@ def test_a_view_can_be_asked_about(folder):
     assert result.rows == ((233,),)
 
 
+def test_a_named_query_has_the_rights_of_its_statement(folder):
+    """SQLite tells its authorizer the name of a WITH where it tells that of a view."""
+    database = opened(folder, table=[{"table": "people", "hidden": ["password"]}, {"table": "rich"}])
+    named = "WITH p AS (SELECT * FROM people), q AS (SELECT COUNT(*) AS n FROM p) SELECT n FROM q"
+    assert (
+        database.run(database.check(named)).rows
+        == database.run(database.check("SELECT COUNT(*) FROM people")).rows
+    )
+    readable = {"people": ["id", "name"], "rich": ["name"]}
+    for name in ("p", "people"):
+        statement = f"WITH {name} AS (SELECT password FROM main.people) SELECT * FROM {name}"
+        with pytest.raises(StatementFailedError, match="prohibited"):
+            run_statement(database.access, statement, Limits(), readable)
+
+
 def test_looking_at_values_ends_in_time(folder):
     catalog = reflect(source(), opened(folder).access, seconds=0.0)
     assert catalog.tables["people"].rows == 0

@@ -73,6 +73,49 @@ def test_a_join_of_everything_with_everything_ends(shop):
         shop.run(shop.check(crossed), Limits(seconds=0.2))
 
 
+@pytest.mark.parametrize(
+    "condition", ["LIKE '" + "%a" * 40 + "b'", "LIKE '" + "%a_a" * 30 + "b'", "GLOB '" + "*a" * 40 + "b'"]
+)
+def test_a_pattern_that_could_be_tried_in_many_ways_is_tried_in_one(condition, shop):
+    """Nothing can interrupt a function: one that goes back and forth would hold up the whole server."""
+    result = shop.run(shop.check(f"SELECT COUNT(*) FROM orders WHERE '{'a' * 5000}' {condition}"))
+    assert result.rows == ((0,),)
+
+
+def test_a_pattern_is_refused_that_a_huge_text_would_be_compared_with(shop):
+    grown = "REPLACE(REPLACE(REPLACE('aaaaaaaaaaaaaaaa', 'a', '{0}'), 'b', '{1}'), 'c', '{0}')".format(
+        "b" * 16, "c" * 16
+    )
+    guarded = shop.check(f"SELECT COUNT(*) FROM carriers WHERE {grown} LIKE '{'%_' * 1000}x'")
+    with pytest.raises(StatementFailedError):
+        shop.run(guarded)
+
+
+def test_large_cells_are_not_all_fetched(shop):
+    grown = (
+        "REPLACE(REPLACE(REPLACE(REPLACE('{0}', 'a', '{1}'), 'b', '{0}'), 'a', '{1}'), 'b', '{0}')".format(
+            "a" * 20, "b" * 20
+        )
+    )
+    result = shop.run(shop.check(f"SELECT {grown} AS a FROM orders"))
+    assert len(result.rows) == 1
+    assert result.truncated
+
+
+def test_a_product_of_tables_fills_no_memory(shop, monkeypatch):
+    monkeypatch.setattr("pipeline.sql.connect._MAX_HEAP", 20_000_000)
+    guarded = shop.check(
+        "SELECT a.id, ROW_NUMBER() OVER (ORDER BY b.total) AS n FROM orders a, orders b, orders c"
+    )
+    try:
+        with pytest.raises(StatementFailedError) as caught:
+            shop.run(guarded, Limits(seconds=30))
+    finally:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("PRAGMA hard_heap_limit = 536870912")
+    assert not isinstance(caught.value, StatementSlowError)
+
+
 def test_rows_end_at_their_limit(shop):
     result = run_statement(shop.access, "SELECT id FROM orders", Limits(rows=7))
     assert (len(result.rows), result.truncated) == (7, True)
