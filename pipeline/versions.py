@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.calibrate import method
 from pipeline.errors import OtvetError
+from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Index, Manifest
 from pipeline.ports import EmbedderSpec
 from pipeline.retrieval.exact import IndexSnapshot
-from pipeline.snapshot import Asked, Excerpt, Fusion, Snapshot, Store, TermStatistics
+from pipeline.snapshot import Asked, Excerpt, Snapshot, Store, TermStatistics
 from pipeline.stores.live import LiveIndex
 from pipeline.stores.parts import check_embedder
 from pipeline.types import Chunk, Document, Filter, SearchMode
@@ -123,19 +124,17 @@ class SharedVersions:
         Raises:
             IndexMissingError: Nothing has been written yet.
             IndexMismatchError: It was made by another embedder.
-            StoreUnreachableError: The server does not answer.
+            StoreUnreachableError: The server does not answer, or is lost before the request is done.
         """
-        try:
-            opened = self._store().snapshot()
-            snapshot = opened.__enter__()
-        except OtvetError as error:
-            self._problem = error
-            raise
-        try:
+        with ExitStack() as opened:
+            try:
+                snapshot = opened.enter_context(self._store().snapshot())
+            except OtvetError as error:
+                self._problem = error
+                raise
             self._check(snapshot.manifest)
+            # What goes wrong in here passes through the store, which knows its library's errors.
             yield _InForce(snapshot)
-        finally:
-            opened.__exit__(None, None, None)
 
     def problem(self) -> OtvetError | None:
         """Why the last request found nothing to search, or not what it should have."""
