@@ -26,6 +26,7 @@ __all__ = ["Stamp", "States", "Statistics", "Version"]
 Stamp = tuple[str, int]
 _MOST_HELD = 50_000
 """Terms whose numbers a process remembers."""
+_UNASKED = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +143,16 @@ class Statistics:
 
     def holding(self, term: str) -> int | None:
         """How many chunks hold a term; None for one that occurs nowhere."""
-        held = self._version.held
-        if term not in held:
-            statement = in_schema("SELECT chunks FROM {schema}.terms WHERE term = %s", self._schema)
-            found = self._connection.execute(statement, [to_postgres(term)]).fetchone()
-            if len(held) >= _MOST_HELD:
-                held.clear()
-            held[term] = None if found is None else found["chunks"]
-            return None if found is None else int(found["chunks"])
-        return held[term]
+        held = self._version.held  # other requests fill and empty it meanwhile
+        known = held.get(term, _UNASKED)
+        if known != _UNASKED:
+            return known
+        statement = in_schema("SELECT chunks FROM {schema}.terms WHERE term = %s", self._schema)
+        found = self._connection.execute(statement, [to_postgres(term)]).fetchone()
+        if len(held) >= _MOST_HELD:
+            held.clear()
+        held[term] = known = None if found is None else int(found["chunks"])
+        return known
 
     def nearest(self, term: str) -> tuple[tuple[str, float], ...]:
         """Terms of the base spelt like this one, each with a factor 0..1."""
