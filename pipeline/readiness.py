@@ -122,7 +122,7 @@ class Readiness:
             with self._versions.open() as snapshot:
                 return self._report.of(snapshot)
         except OtvetError:
-            return None  # `_problem` tells why
+            return None  # `_index_problem` tells why
 
     def _load(self, generator: bool) -> None:
         try:

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pipeline.answer.contradictions import contradictions
 from pipeline.answer.dates import Dating
@@ -61,9 +60,6 @@ from pipeline.types import (
 )
 from pipeline.understand import understand
 from pipeline.writer import Writer
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["EXTRACTIVE", "RERANK_LINE", "SEARCH_LINE", "Parts", "QAService"]
 

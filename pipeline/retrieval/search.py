@@ -33,8 +33,10 @@ __all__ = ["CROSS_ENCODER_CANDIDATES", "NO_CROSS_ENCODER", "retrieve", "retrieve
 logger = logging.getLogger(__name__)
 
 NO_CROSS_ENCODER = "no_cross_encoder"
-NO_EMBEDDER = "no_embedder"
 """The note of a search that was to end with a cross-encoder where none is installed."""
+
+NO_EMBEDDER = "no_embedder"
+"""The note of a search by words alone, because the embedder's server is away."""
 
 CROSS_ENCODER_CANDIDATES = 10
 """A cross-encoder reads every candidate with the question: 30 ms each where late interaction takes 0.1."""

@@ -97,7 +97,9 @@ def _chroma(vectors: NDArray[np.float32], name: str) -> Nearest:
         raise ExtraMissingError(package="chromadb", extra="chroma") from error
     client: Any = chromadb.EphemeralClient(Settings(anonymized_telemetry=False))
     collection = client.get_or_create_collection(
-        f"otvet-tables-{name or 'schema'}-{vectors.shape[1]}", metadata={"hnsw:space": "cosine"}
+        f"otvet-tables-{name or 'schema'}-{vectors.shape[1]}",
+        metadata={"hnsw:space": "cosine"},
+        embedding_function=None,  # else its own is made, which would fetch a model
     )
     collection.upsert(
         ids=[str(row) for row in range(len(vectors))], embeddings=[row.tolist() for row in vectors]
