@@ -6,8 +6,6 @@ import re
 from dataclasses import asdict, replace
 
 from pipeline.errors import NotFoundError
-from pipeline.sql.runner import ResultTable
-from pipeline.sql.table_file import csv_bytes
 from pipeline.web import background, jsontext, replies, schemas
 from pipeline.web.bodies import read_object
 from pipeline.web.exchange import Context, Response
@@ -48,6 +46,10 @@ def confirm(context: Context) -> Response:
 
 def table_csv(context: Context) -> Response:
     """``GET /ask/{id}/table.csv``: a result as a file for spreadsheets; its id stands in the reply."""
+    # With them comes sqlite3, which serving does without.
+    from pipeline.sql.runner import ResultTable
+    from pipeline.sql.table_file import csv_bytes
+
     table = context.service.result(_id(context))
     result = ResultTable(table.labels or table.columns, (), table.rows)
     return attachment(csv_bytes(result, context.language), "table.csv", "text/csv; charset=utf-8")
