@@ -7,12 +7,16 @@ rank fusion, Cormack, Clarke and Büttcher, SIGIR 2009) knows ranks only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from pipeline.ranking import Scores
+from pipeline.ranking import Scores, Ties, ranks
+from pipeline.types import SearchMode
 
-__all__ = ["reciprocal_ranks", "standard_scores", "zscore_sum"]
+__all__ = ["Fusion", "fused_scores", "reciprocal_ranks", "standard_scores", "zscore_sum"]
+
+Fusion = Literal["zscore", "rrf"]
 
 RRF_K = 60
 DENSE_WEIGHT = 0.7
@@ -39,3 +43,14 @@ def standard_scores(scores: Scores) -> Scores:
 def zscore_sum(dense: Scores, keyword: Scores) -> Scores:
     """Sum of both score arrays, each standardised over the candidates."""
     return standard_scores(dense) + standard_scores(keyword)
+
+
+def fused_scores(dense: Scores, keyword: Scores, mode: SearchMode, fusion: Fusion, ties: Ties) -> Scores:
+    """What the order of candidates rests on: both scores joined, or the one of a single-stage mode."""
+    if mode == "dense":
+        return dense
+    if mode == "keyword":
+        return keyword
+    if fusion == "rrf":
+        return reciprocal_ranks(ranks(dense, ties), ranks(keyword, ties))
+    return zscore_sum(dense, keyword)

@@ -165,6 +165,13 @@ class ChunkOrder:
         ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
         return cls(ranks, twins)
 
+    def different(self, rows: Sequence[int]) -> list[int]:
+        """The rows whose topic and text have not come before among them, in their order."""
+        first: dict[int, int] = {}
+        for row, twin in zip(rows, self.twins[list(rows)].tolist(), strict=True):
+            first.setdefault(twin, row)
+        return list(first.values())
+
 
 class _Latest:
     """The order of the index asked about last, where it is not stored; it does not keep that index alive."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Index, Manifest
 from pipeline.ports import Progress
 from pipeline.types import Chunk, Document, Filter, FloatMatrix, QuestionTerm, SearchMode
@@ -23,7 +24,6 @@ from pipeline.types import Chunk, Document, Filter, FloatMatrix, QuestionTerm, S
 __all__ = [
     "Asked",
     "Excerpt",
-    "Fusion",
     "Pool",
     "Snapshot",
     "Store",
@@ -32,7 +32,6 @@ __all__ = [
     "VectorIndex",
 ]
 
-Fusion = Literal["zscore", "rrf"]
 Scores = NDArray[np.float32]
 
 

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.fusion import reciprocal_ranks, zscore_sum
+from pipeline.fusion import Fusion, fused_scores
 from pipeline.index import ChunkOrder, Index, order_of
-from pipeline.ranking import Scores, Ties, best_rows, ranks
+from pipeline.ranking import Scores, best_rows
 from pipeline.retrieval.dense import cosines
 from pipeline.retrieval.keyword import bm25
 from pipeline.retrieval.prefilter import Rows
-from pipeline.snapshot import Fusion, Pool, VectorIndex
+from pipeline.snapshot import Pool, VectorIndex
 from pipeline.types import Filter, FloatMatrix, QuestionTerm, SearchMode
 
 __all__ = ["find_candidates"]
@@ -66,10 +66,10 @@ def find_candidates(
         )
     if mode != "dense":
         found += _best_distinct(order, keyword, count, above=0.0)
-    some = np.array(_distinct(order, list(dict.fromkeys(found))), dtype=np.intp)
+    some = np.array(order.different(list(dict.fromkeys(found))), dtype=np.intp)
     near = dense[some] if dense is not None else cosines(index.vectors, question, places[some])
     ties = order.ranks[some]
-    fused = _fused(near, keyword[some], mode, fusion, ties)
+    fused = fused_scores(near, keyword[some], mode, fusion, ties)
     best = best_rows(fused, len(some), ties)
     return Pool(
         rows=tuple(places[some[best]].tolist()),
@@ -93,7 +93,7 @@ def _nearest_distinct(
         positions = rows if allowed is None else np.searchsorted(allowed, rows)
         # Its own order is that of scores that are not rounded, and of equal ones as they came.
         best = positions[best_rows(cosines_of(rows), len(rows), order.ranks[positions])]
-        different = _distinct(order, best.tolist())
+        different = order.different(best.tolist())
         if len(different) >= count or len(rows) < looked_at:
             return different[:count]
         looked_at *= _LOOK_AHEAD
@@ -108,31 +108,7 @@ def _best_distinct(order: ChunkOrder, scores: Scores, count: int, above: float =
     looked_at = count * _LOOK_AHEAD
     while True:
         best = best_rows(scores, looked_at, order.ranks, above)
-        different = _distinct(order, best)
+        different = order.different(best)
         if len(different) >= count or len(best) < looked_at:
             return different[:count]
         looked_at *= _LOOK_AHEAD
-
-
-def _distinct(order: ChunkOrder, positions: Sequence[int]) -> list[int]:
-    """Positions whose topic and text have not come before."""
-    first: dict[int, int] = {}
-    for position, twin in zip(positions, order.twins[positions].tolist(), strict=True):
-        first.setdefault(twin, position)
-    return list(first.values())
-
-
-def _fused(
-    dense: Scores,
-    keyword: Scores,
-    mode: SearchMode,
-    fusion: Fusion,
-    ties: Ties,
-) -> Scores:
-    if mode == "dense":
-        return dense
-    if mode == "keyword":
-        return keyword
-    if fusion == "rrf":
-        return reciprocal_ranks(ranks(dense, ties), ranks(keyword, ties))
-    return zscore_sum(dense, keyword)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Index, Manifest, find_row
 from pipeline.retrieval.candidates import find_candidates
 from pipeline.retrieval.keyword import PostingsStatistics
 from pipeline.retrieval.prefilter import matching_rows
-from pipeline.snapshot import Asked, Excerpt, Fusion, Pool, VectorIndex
+from pipeline.snapshot import Asked, Excerpt, Pool, VectorIndex
 from pipeline.types import Chunk, Document, Filter, SearchMode
 
 __all__ = ["IndexSnapshot"]

@@ -14,10 +14,11 @@ from store_bases import EMBEDDER, Paper, asked, base, found, texts_of, vectors_b
 from store_makers import MAKERS
 
 from pipeline.errors import IndexMissingError
+from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Index
 from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.retrieval.keyword import PostingsStatistics, coverage
-from pipeline.snapshot import Excerpt, Fusion, Snapshot, Store
+from pipeline.snapshot import Excerpt, Snapshot, Store
 from pipeline.stores.token_store import pack_tokens
 from pipeline.types import Filter, SearchMode
 

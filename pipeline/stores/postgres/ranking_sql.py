@@ -23,8 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.fusion import DENSE_WEIGHT, KEYWORD_WEIGHT, RRF_K
-from pipeline.snapshot import Fusion
+from pipeline.fusion import DENSE_WEIGHT, KEYWORD_WEIGHT, RRF_K, Fusion
 from pipeline.stores.postgres.filters import Condition
 from pipeline.text.bm25 import K1, B
 from pipeline.types import QuestionTerm, SearchMode

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Manifest
-from pipeline.snapshot import Asked, Excerpt, Fusion, Pool
+from pipeline.snapshot import Asked, Excerpt, Pool
 from pipeline.stores.postgres.binary import register
 from pipeline.stores.postgres.excerpt import excerpt_of
 from pipeline.stores.postgres.filters import Condition, condition_of

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.fusion import reciprocal_ranks, zscore_sum
+from pipeline.fusion import Fusion, fused_scores
 from pipeline.index import ChunkOrder
-from pipeline.ranking import Scores, Ties, best_rows, ranks
-from pipeline.snapshot import Asked, Fusion, Pool
+from pipeline.ranking import best_rows
+from pipeline.snapshot import Asked, Pool
 from pipeline.stores.qdrant.layout import TEXT, TOPIC_TEXT
 from pipeline.stores.qdrant.points import chunk_in
 from pipeline.text.bm25 import bm25
@@ -94,13 +94,13 @@ def choose(
         if not takes_part:
             continue
         listed = best_rows(scores, len(found), order.ranks, above)
-        best = _distinct(order, listed)[:count]
+        best = order.different(listed)[:count]
         if len(listed) >= limit and (len(best) < count or _tied(scores[best[-1]], scores[listed[limit - 1]])):
             return None
         chosen += best
-    some = np.array(_distinct(order, list(dict.fromkeys(chosen))), dtype=np.intp)
+    some = np.array(order.different(list(dict.fromkeys(chosen))), dtype=np.intp)
     ties = order.ranks[some]
-    fused = _fused(near[some], words[some], mode, fusion, ties)
+    fused = fused_scores(near[some], words[some], mode, fusion, ties)
     best = best_rows(fused, len(some), ties)
     pool = Pool(
         rows=tuple(range(len(best))),
@@ -120,19 +120,3 @@ def excerpt_rows(count: int) -> Pool:
 def _tied(one: float, other: float) -> bool:
     """As `best_rows` sees it: then ids decide, and there may be others with the same score."""
     return round(float(one), 6) == round(float(other), 6)
-
-
-def _distinct(order: ChunkOrder, places: Sequence[int]) -> list[int]:
-    """Places whose topic and text have not come before."""
-    first: dict[int, int] = {}
-    for place, twin in zip(places, order.twins[list(places)].tolist(), strict=True):
-        first.setdefault(twin, place)
-    return list(first.values())
-
-
-def _fused(near: Scores, words: Scores, mode: SearchMode, fusion: Fusion, ties: Ties) -> Scores:
-    if mode != "hybrid":
-        return near if mode == "dense" else words
-    if fusion == "rrf":
-        return reciprocal_ranks(ranks(near, ties), ranks(words, ties))
-    return zscore_sum(near, words)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.errors import IndexDamagedError
+from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Index, Manifest
 from pipeline.messages import Phrase
-from pipeline.snapshot import Asked, Excerpt, Fusion
+from pipeline.snapshot import Asked, Excerpt
 from pipeline.stores.qdrant.choosing import Found, choose, excerpt_rows
 from pipeline.stores.qdrant.conditions import asked_of
 from pipeline.stores.qdrant.connection import Connection
