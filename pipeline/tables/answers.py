@@ -162,7 +162,7 @@ class Tables:
             if pending.table:
                 yield from search_within(turn, turn.catalog.tables[pending.table], guarded, plain)
                 return
-            result = database.run(guarded)
+            result = database.run(guarded, turn.limits())
             turn.log.add("run", str(len(result.rows)))
             yield Finished(shown(turn, tools, guarded, result))
 

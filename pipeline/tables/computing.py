@@ -94,7 +94,7 @@ class _Attempts:
         Raises:
             StatementFailedError: It does not run.
         """
-        result = self._turn.database.run(guarded)
+        result = self._turn.database.run(guarded, self._turn.limits())
         self._turn.log.add("run", str(len(result.rows)))
         return result
 

@@ -42,7 +42,7 @@ def within_rows(turn: Turn, tools: Tools, plain: Plain) -> Generator[Event, None
 
 def search_within(turn: Turn, table: Table, guarded: Guarded, plain: Plain) -> Generator[Event, None, None]:
     """Run the statement that selects the rows, then search among them."""
-    limits = replace(turn.database.limits, rows=MOST_ROWS)
+    limits = replace(turn.limits(), rows=MOST_ROWS)
     result = turn.database.run(guard(guarded.sql, turn.catalog, MOST_ROWS), limits)
     turn.log.add("rows", str(len(result.rows)))
     if not result.rows:

@@ -11,6 +11,7 @@ from pipeline.sql.catalog import Catalog
 from pipeline.sql.chart import chart_of
 from pipeline.sql.database import Database
 from pipeline.sql.known import Value, Words
+from pipeline.sql.runner import Limits
 from pipeline.tables.model import RouteModel, StepLog
 from pipeline.types import (
     Answer,
@@ -27,6 +28,8 @@ from pipeline.types import (
 )
 
 __all__ = ["Turn"]
+
+_LEAST_S = 0.5  # for a statement, however late it is: most take a few milliseconds
 
 
 @dataclass(slots=True)
@@ -63,6 +66,12 @@ class Turn:
     def question(self) -> str:
         """Without flags."""
         return self.query.text
+
+    def limits(self) -> Limits:
+        """Bounds of a statement that runs now: those of the settings, and the request's deadline."""
+        rest_s = self.request.deadline_s - (time.monotonic() - self.started)
+        given = self.database.limits
+        return replace(given, seconds=round(max(min(given.seconds, rest_s), _LEAST_S), 1))
 
     def say(self, key: str, **values: object) -> str:
         """A text of ``answers.toml`` in the question's language."""

@@ -11,6 +11,7 @@ from pipeline.errors import (
     GeneratorMissingError,
     NotFoundError,
     StatementRefusedError,
+    StatementSlowError,
 )
 from pipeline.settings import SqlSettings
 from pipeline.types import AskRequest, Filter, Finished, Retrieved
@@ -104,6 +105,15 @@ def test_a_person_decides_and_may_edit(library):
     with pytest.raises(NotFoundError):
         ask(service, "?", confirmed="0" * 32)
     assert len(library.generator.calls) == 1
+
+
+def test_a_statement_ends_by_the_deadline_of_its_request(library):
+    service = library.service([COUNT])
+    confirm = ask(service, "Сколько книг в жанре сказки?", confirm_sql=True).routed.confirm
+    endless = "SELECT COUNT(*) FROM " + ", ".join(f"books b{number}" for number in range(20))
+    with pytest.raises(StatementSlowError) as caught:
+        ask(service, "?", confirmed=confirm.id, statement=endless, deadline_s=1)
+    assert caught.value.values["seconds"] == 1
 
 
 def test_the_settings_can_have_every_statement_confirmed(library):
