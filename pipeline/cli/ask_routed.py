@@ -39,10 +39,7 @@ def wants_to_run() -> bool:
 def print_rows(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...]) -> None:
     """Columns one below the other, each as wide as its widest cell, up to 40 characters."""
     lines = [columns, *(tuple(_cell(value) for value in row) for row in rows)]
-    widths = [min(_WIDEST, max(len(line[place]) for line in lines)) for place in range(len(columns))]
-    for line in lines:
-        cells = (cell[:width].ljust(width) for cell, width in zip(line, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+    console.say_table([[cell[:_WIDEST] for cell in line] for line in lines], range(len(columns)))
 
 
 def _print_table(table: TableView) -> None:

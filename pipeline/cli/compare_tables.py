@@ -25,14 +25,6 @@ _MARK = "*"
 _LISTED = 10
 
 
-def _say_table(rows: Sequence[Sequence[str]]) -> None:
-    """Rows in columns, the names at the left, numbers at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *rest in rows:
-        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        click.echo("  ".join((first.ljust(widths[0]), *cells)).rstrip())
-
-
 def say_side_by_side(found: SideBySide) -> None:
     """A table of all ways, what each shares with each, and the sources of every one."""
     from pipeline.compare.question import overlap
@@ -51,7 +43,7 @@ def say_side_by_side(found: SideBySide) -> None:
                 console.tell("eval_yes" if one.found.evidence.refused else "eval_no"),
             ]
         )
-    _say_table(rows)
+    console.say_table(rows)
     console.say("compare_default_mark", model=found.usual.found.counted_by)
     _say_overlaps(found)
     for one in found.seen:
@@ -67,7 +59,7 @@ def _say_overlaps(found: SideBySide) -> None:
     for number, one in enumerate(found.seen, start=1):
         shares = (f"{overlap(one.hits, other.hits):.2f}" for other in found.seen)
         rows.append([f"{number} {one.way.name}", *shares])
-    _say_table(rows)
+    console.say_table(rows)
 
 
 def _say_sources(one: Seen) -> None:
@@ -103,7 +95,7 @@ def say_set(found: Compared, name: str, count: int) -> None:
                 f"{one.figures['ms'].value:.1f}",
             ]
         )
-    _say_table(rows)
+    console.say_table(rows)
     console.say("compare_set_marks", model=found.counted_by)
     for left_out in found.left_out:
         console.say("compare_left_out", way=left_out.name)
@@ -129,6 +121,6 @@ def say_history(entries: Sequence[Entry], measure: str) -> None:
     for way in sorted(ways, key=lambda one: -values.get((one, runs[-1]), 0.0)):
         cells = (values.get((way, when)) for when in runs)
         rows.append([way.name, *("—" if value is None else f"{value:.3f}" for value in cells)])
-    _say_table(rows)
+    console.say_table(rows)
     for when, said in changes(told):
         click.echo(f"{when[5:16].replace('T', ' ')}  {said}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ __all__ = [
     "print_json",
     "progress_bars",
     "say",
+    "say_table",
     "settings",
     "tell",
 ]
@@ -97,6 +98,17 @@ def tell(key: str, **values: object) -> str:
 def say(key: str, *, err: bool = False, **values: object) -> None:
     """Print one text of the command line."""
     click.echo(tell(key, **values), err=err)
+
+
+def say_table(rows: Sequence[Sequence[str]], words: Collection[int] = ()) -> None:
+    """Print rows in columns: the first one and those of ``words`` at the left, numbers at the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if not place or place in words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())
 
 
 def print_json(value: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ def say(done: Sequence[Done]) -> None:
     if len(done) == 1:
         for table in done[0].report.tables():
             click.echo(table.heading)
-            _say_table([list(table.columns), *map(list, table.rows)], table.words)
+            console.say_table([list(table.columns), *map(list, table.rows)], table.words)
             click.echo("")
     else:
         _say_cuttings(done)
@@ -103,21 +103,10 @@ def _say_cuttings(done: Sequence[Done]) -> None:
             number(name, figure.value) if figure else "—" for name, figure in zip(shown, found, strict=True)
         ]
         rows.append([one.chunking or console.tell("eval_as_it_is"), str(one.chunks), *cells])
-    _say_table(rows)
+    console.say_table(rows)
 
 
 _SHOWN_MISSES = 20
-
-
-def _say_table(rows: Sequence[Sequence[str]], words: Collection[int] = ()) -> None:
-    """Rows in columns, names and words at the left, numbers at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if not place or place in words else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        click.echo("  ".join(cells).rstrip())
 
 
 def _say_misses(records: Sequence[Record]) -> None:
@@ -127,6 +116,7 @@ def _say_misses(records: Sequence[Record]) -> None:
         console.say("eval_misses", count=len(missed))
     for record in missed[:_SHOWN_MISSES]:
         found = record.files[0] if record.files else "—"
-        rank = record.ranking.rank or "—"
+        rank = record.ranking.rank
         line, text = record.question.line, record.question.text
-        console.say("eval_miss", line=line, question=text, rank=rank, file=found)
+        key = "eval_miss" if rank else "eval_miss_none"
+        console.say(key, line=line, question=text, rank=rank, file=found)
