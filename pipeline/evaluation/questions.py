@@ -72,10 +72,6 @@ class KnownQuestion:
             return "near"
         return "far" if "far" in self.kind else "unanswerable"
 
-    def is_in(self, file: str) -> bool:
-        """True if this file holds an answer."""
-        return any(is_named(file, known) for known in self.files)
-
 
 def is_named(file: str, name: str) -> bool:
     """True if ``name`` stands for this file: itself, a folder or database above it, also with backslashes."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pipeline.errors import GeneratorError
 from pipeline.messages import Phrase
 
-__all__ = ["Grammar", "json_grammar"]
+__all__ = ["Grammar"]
 
 
 class Grammar:
@@ -64,10 +64,3 @@ class Grammar:
         array = api.llama_token_data_array(pointer, len(data), -1, False)
         api.llama_sampler_apply(self._sampler, ctypes.byref(array))
         return np.asarray(data["logit"])
-
-
-def json_grammar(schema: str) -> str:
-    """The grammar of the JSON texts that a JSON schema describes."""
-    from llama_cpp.llama_grammar import json_schema_to_gbnf
-
-    return str(json_schema_to_gbnf(schema))

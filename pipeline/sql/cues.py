@@ -157,11 +157,6 @@ class Cues:
     missing: str = ""
     counted: str = ""
 
-    @property
-    def computes(self) -> bool:
-        """A number or an order of rows is wanted."""
-        return self.count or self.total or self.average or self.share or self.most or self.compare
-
 
 def without_cues(question: str) -> str:
     """The question without the words that cues are told by."""

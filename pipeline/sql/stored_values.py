@@ -47,17 +47,6 @@ class NamedValue:
     end: int
     candidates: tuple[StoredValue, ...]
 
-    @property
-    def is_ambiguous(self) -> bool:
-        """True where the best candidates are different values, or stand in different columns."""
-        best = [item for item in self.candidates if item.score >= self.candidates[0].score - 0.01]
-        return len({(item.table, item.column, item.value) for item in best}) > 1
-
-    @property
-    def is_exact(self) -> bool:
-        """True where the best candidate is named in full and without a wrong letter."""
-        return self.candidates[0].score >= 1
-
 
 @dataclass(frozen=True, slots=True)
 class _Word:

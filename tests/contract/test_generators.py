@@ -11,7 +11,6 @@ import pytest
 from openai_stand_in import stand_in
 
 from pipeline.errors import GeneratorError, PromptTooLongError
-from pipeline.generators.grammar import json_grammar
 from pipeline.generators.llama_cpp import LlamaCppGenerator
 from pipeline.generators.openai import OpenAiGenerator
 from pipeline.generators.scripted import ScriptedGenerator
@@ -195,14 +194,6 @@ def test_a_grammar_is_followed_by_a_model_and_ignored_by_ready_texts(generator: 
     # The next text is free of it.
     free = "".join(generator.generate(QUESTION, Sampling(max_tokens=24), _never))
     assert not free.startswith("{")
-
-
-def test_a_json_schema_is_a_grammar(generator: Generator) -> None:
-    schema = {"type": "object", "properties": {"n": {"enum": [1, 22]}}, "required": ["n"]}
-    grammar = json_grammar(json.dumps(schema))
-    text = "".join(generator.generate(QUESTION, Sampling(max_tokens=24, grammar=grammar), _never))
-    if _is_llama(generator):
-        assert json.loads(text)["n"] in (1, 22)
 
 
 @pytest.mark.models

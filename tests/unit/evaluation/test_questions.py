@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import QuestionsFileError
-from pipeline.evaluation.questions import KnownQuestion, read_questions
+from pipeline.evaluation.questions import KnownQuestion, is_named, read_questions
 from pipeline.library.feedback import Feedback, FeedbackFile
 
 
@@ -64,12 +64,11 @@ def test_a_file_without_questions_is_refused(tmp_path: Path, content: bytes) -> 
 
 
 def test_a_folder_or_database_stands_for_all_in_it() -> None:
-    question = KnownQuestion(1, "?", ("base.sqlite", "docs"))
-    assert question.is_in("base.sqlite/articles/1")
-    assert question.is_in("docs/a.md")
-    assert not question.is_in("docs2/a.md")
-    assert KnownQuestion(1, "?", ("docs\\a.md", "folder/")).is_in("docs/a.md")
-    assert KnownQuestion(1, "?", ("docs\\a.md", "folder/")).is_in("folder/b.md")
+    assert is_named("base.sqlite/articles/1", "base.sqlite")
+    assert is_named("docs/a.md", "docs")
+    assert not is_named("docs2/a.md", "docs")
+    assert is_named("docs/a.md", "docs\\a.md")
+    assert is_named("folder/b.md", "folder/")
 
 
 def test_how_far_a_question_is_from_the_base_is_told_by_its_kind(tmp_path: Path) -> None:

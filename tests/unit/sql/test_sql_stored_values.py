@@ -62,14 +62,12 @@ def test_words_of_the_schema_and_strangers_name_no_value(question):
     assert read(question) == []
 
 
-def test_a_value_of_several_columns_is_ambiguous():
+def test_a_value_of_several_columns_names_them_all_equally():
     (named,) = values_in("сколько в Самаре?", CATALOG)
-    assert [(item.table, item.value) for item in named.candidates] == [
-        ("customers", "Самара"),
-        ("suppliers", "Самара"),
+    assert [(item.table, item.value, item.score) for item in named.candidates] == [
+        ("customers", "Самара", 1),
+        ("suppliers", "Самара", 1),
     ]
-    assert named.is_ambiguous
-    assert named.is_exact
 
 
 def test_a_full_name_scores_above_a_part_and_a_part_above_a_wrong_letter():
