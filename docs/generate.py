@@ -26,6 +26,7 @@ from pipeline.errors import OtvetError
 from pipeline.messages import entries
 from pipeline.models.catalog import Catalog, ModelEntry
 from pipeline.settings import Settings
+from pipeline.sql.schema_strategies import SCHEMA_STRATEGIES
 from pipeline.strategies import RERANKERS, STRATEGIES, Registry
 
 DOCS = Path(__file__).resolve().parent
@@ -180,6 +181,13 @@ def rerankers_table() -> str:
     return _table(("name", "flag", "what it is", "pros", "cons", "best for"), rows)
 
 
+def schema_strategies_table() -> str:
+    """Every way to choose the tables that a prompt shows."""
+    abouts = [(one.name, one.about["en"]) for one in SCHEMA_STRATEGIES]
+    rows = [(f"`{name}`", about.what, about.pros, about.cons, about.best_for) for name, about in abouts]
+    return _table(("`sql.tables`", "what it shows", "for", "against", "best for"), rows)
+
+
 def strategy_figures() -> str:
     """What ``benchmarks/strategies.py --record`` measured, a table for each set."""
     measured = json.loads(MEASURED.read_text(encoding="utf-8"))
@@ -240,6 +248,7 @@ GENERATORS: Mapping[str, Callable[[], str]] = {
     "stores": stores_table,
     "strategies": strategies_table,
     "rerankers": rerankers_table,
+    "schema-strategies": schema_strategies_table,
     "strategy-figures": strategy_figures,
 }
 

@@ -75,16 +75,16 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
         about={
             "ru": About(
                 title="Вся схема",
-                what="Модель читает схему целиком.",
+                what="вся схема целиком",
                 pros="ничего не пропустит",
                 cons="долго и путает модель на больших схемах",
                 best_for="до десяти таблиц",
             ),
             "en": About(
                 title="Whole schema",
-                what="The model reads the whole schema.",
+                what="the whole schema",
                 pros="leaves nothing out",
-                cons="slow, and large schemas confuse the model",
+                cons="slow, and large schemas confuse a small model",
                 best_for="up to ten tables",
             ),
         },
@@ -95,14 +95,15 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
         about={
             "ru": About(
                 title="По словам",
-                what="Таблицы, чьи названия, пояснения, синонимы и значения сказаны в вопросе.",
+                what="таблицы, чьи названия, пояснения, синонимы и значения сказаны в вопросе",
                 pros="мгновенно, понятно почему",
                 cons="нужны пояснения на языке вопросов",
                 best_for="схемы с пояснениями",
             ),
             "en": About(
                 title="By words",
-                what="Tables whose names, notes, synonyms and values the question says.",
+                what="tables whose names, notes, synonyms and values the question says, in any form of the "
+                "word, and written in Latin letters too",
                 pros="instant, and it is plain why",
                 cons="needs notes in the language of the questions",
                 best_for="schemas with notes",
@@ -115,16 +116,16 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
         about={
             "ru": About(
                 title="По смыслу",
-                what="Таблицы, чьё описание близко вопросу по смыслу (FAISS, если стоит).",
+                what="таблицы, чьё описание близко вопросу по смыслу (FAISS, если стоит)",
                 pros="находит по смыслу и через язык",
                 cons="у коротких описаний близость груба",
                 best_for="схемы без пояснений, английские имена",
             ),
             "en": About(
                 title="By meaning",
-                what="Tables whose description is near the question in meaning (FAISS where installed).",
-                pros="finds by meaning and across languages",
-                cons="nearness of short descriptions is coarse",
+                what="tables whose description is near in meaning (FAISS where it is installed)",
+                pros="across languages, without notes",
+                cons="coarse: short descriptions lie close together",
                 best_for="schemas without notes, questions in another language",
             ),
         },
@@ -136,15 +137,15 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
         about={
             "ru": About(
                 title="По смыслу, Chroma",
-                what="То же, что dense, из коллекции Chroma в памяти.",
+                what="то же, что dense, из коллекции Chroma в памяти",
                 pros="там, где Chroma уже стоит",
                 cons="ставит большую библиотеку ради десятков строк",
                 best_for="сравнение",
             ),
             "en": About(
                 title="By meaning, Chroma",
-                what="As dense, out of a collection of Chroma in memory.",
-                pros="where Chroma is installed anyway",
+                what="as `dense`, out of a collection of Chroma in memory",
+                pros="where Chroma is at home",
                 cons="a large library for dozens of rows",
                 best_for="comparison",
             ),
@@ -157,16 +158,16 @@ SCHEMA_STRATEGIES: tuple[SchemaStrategy, ...] = (
         about={
             "ru": About(
                 title="По словам и смыслу",
-                what="Слова и смысл вместе.",
+                what="слова и смысл вместе",
                 pros="устойчиво, если вопрос назван иначе",
                 cons="на несколько миллисекунд дольше",
                 best_for="всё остальное",
             ),
             "en": About(
                 title="By words and meaning",
-                what="Words and meaning together.",
+                what="words and meaning, the better of both",
                 pros="holds where a question uses other words",
-                cons="some milliseconds more",
+                cons="a few tables and some milliseconds more",
                 best_for="everything else",
             ),
         },

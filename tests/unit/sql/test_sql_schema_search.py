@@ -1,10 +1,13 @@
 """Which tables a question is about, the tables between, and how little of a schema a prompt shows."""
 
+from typing import get_args
+
 import pytest
 from sql_shop import SHOP
 
 from pipeline.embedders.hash import HashEmbedder
 from pipeline.errors import SettingsError
+from pipeline.settings import SqlSettings
 from pipeline.sql.alike import known_as
 from pipeline.sql.excerpt import excerpt, whole
 from pipeline.sql.names import called_terms, in_cyrillic, name_terms, table_terms
@@ -123,6 +126,11 @@ def test_where_nothing_is_found_all_is_shown():
     assert names(choose_tables(SchemaSearch(SHOP), "Почему?", "keyword")) == list(SHOP.tables)
     with pytest.raises(SettingsError):
         choose_tables(SchemaSearch(SHOP), "Почему?", "magic")
+
+
+def test_the_setting_knows_every_strategy():
+    known = get_args(SqlSettings.model_fields["tables"].annotation)
+    assert known == tuple(strategy.name for strategy in SCHEMA_STRATEGIES)
 
 
 def test_every_strategy_is_described_in_both_languages():
