@@ -16,6 +16,8 @@ __all__ = ["confirm", "costs", "table_csv"]
 
 STATEMENT_LIMIT = 10_000
 
+_FIELDS = frozenset({"format", "deadline_s"})
+
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -26,13 +28,15 @@ def confirm(context: Context) -> Response:
     """
     in_background = background.wanted(context.request.query)
     body = read_object(context.request.body, context.request.headers) if context.request.body.strip() else {}
-    statement = text_of("sql", body.get("sql") or "").strip()
+    given = body.get("sql")
+    statement = "" if given is None else text_of("sql", given).strip()
     if len(statement) > STATEMENT_LIMIT:
         refuse("sql", "field_length", limit=STATEMENT_LIMIT)
-    fields = {name: value for name, value in body.items() if name in ("format", "deadline_s")}
+    # Of a field that is none of these a note tells: nobody takes a statement for edited that was not.
+    told = {name for name in body if name in _FIELDS or name not in schemas.FIELDS} - {"sql"}
     parsed = schemas.parse(
         # The question is kept with the statement; this one only stands in its place.
-        {**fields, "question": "?"},
+        {**{name: body[name] for name in told}, "question": "?"},
         language=context.language,
         client=context.request.client,
         request_id=context.request_id,

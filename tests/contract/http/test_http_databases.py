@@ -139,7 +139,17 @@ def test_a_statement_that_is_refused_or_gone_is_an_error(over_tables):
     assert_problem(client.ask({}, f"/ask/{PENDING}/confirm"), 404, "not_found")
     assert_problem(client.ask({}, "/ask/no-id/confirm"), 404, "not_found")
     assert_problem(client.ask({"sql": "x" * 10_001}, f"/ask/{PENDING}/confirm"), 400, "invalid_request")
-    assert_problem(client.ask({"sql": 5}, f"/ask/{PENDING}/confirm"), 400, "invalid_request")
+    for wrong in (5, 0, False, [], {}):
+        assert_problem(client.ask({"sql": wrong}, f"/ask/{PENDING}/confirm"), 400, "invalid_request")
+
+
+def test_a_misspelt_field_of_a_confirmation_is_told(over_tables):
+    """The statement ran as it was, not as somebody believes to have edited it."""
+    client, service = over_tables
+    found = client.ask({"statement": "SELECT 2", "sql": None}, f"/ask/{PENDING}/confirm").json
+    assert "statement" in found["notes"][0]
+    assert service.requests[-1].statement == ""
+    assert "notes" not in client.ask({"sql": "SELECT 2", "format": False}, f"/ask/{PENDING}/confirm").json
 
 
 def test_the_caller_is_asked_back(over_tables):
