@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
-from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.latest import Latest
 from pipeline.types import Chunk, Document, FloatMatrix, TokenVectors
 
 __all__ = [
@@ -173,14 +173,7 @@ class ChunkOrder:
         return list(first.values())
 
 
-class _Latest:
-    """The order of the index asked about last, where it is not stored; it does not keep that index alive."""
-
-    def __init__(self) -> None:
-        self.entry: tuple[ref[Index], ChunkOrder] | None = None
-
-
-_latest = _Latest()
+_made_orders: Latest[Index, ChunkOrder] = Latest(lambda index: ChunkOrder.of(index.chunks))
 
 
 def order_of(index: Index) -> ChunkOrder:
@@ -188,10 +181,7 @@ def order_of(index: Index) -> ChunkOrder:
     stored = getattr(index.chunks, "order", None)
     if isinstance(stored, ChunkOrder):
         return stored
-    entry = _latest.entry
-    if entry is None or entry[0]() is not index:
-        entry = _latest.entry = (ref(index), ChunkOrder.of(index.chunks))
-    return entry[1]
+    return _made_orders.of(index)
 
 
 def find_row(index: Index, chunk_id: str) -> int | None:

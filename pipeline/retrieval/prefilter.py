@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.index import Index
+from pipeline.latest import Latest
 from pipeline.text.conditions import Wanted, has_conditions, labels_of
 from pipeline.text.document_dates import document_day
 from pipeline.types import Document, Filter
@@ -32,7 +32,7 @@ def matching_rows(index: Index, wanted: Filter | None) -> Rows | None:
     """
     if wanted is None or not has_conditions(wanted):
         return None
-    groups = _groups_of(index)
+    groups = _latest.of(index)
     asked = Wanted.of(wanted)
     days = groups.days if asked.dated else ("",) * len(groups.kinds)
     suits = [
@@ -69,22 +69,5 @@ def _groups(index: Index) -> _Groups:
     return _Groups(tuple((heads[name], labels_of(tags, heads[name])) for name, tags in found), numbers)
 
 
-class _Latest:
-    """The groups of the index asked about last: to make them every chunk has to be looked at once.
-
-    What is kept must not keep the index itself alive: a newer one takes its place, and the old one's
-    files are mapped into memory.
-    """
-
-    def __init__(self) -> None:
-        self.entry: tuple[ref[Index], _Groups] | None = None
-
-
-_latest = _Latest()
-
-
-def _groups_of(index: Index) -> _Groups:
-    entry = _latest.entry
-    if entry is None or entry[0]() is not index:
-        entry = _latest.entry = (ref(index), _groups(index))
-    return entry[1]
+_latest = Latest(_groups)
+"""To make groups every chunk has to be looked at once."""

@@ -22,11 +22,11 @@ from pipeline.retrieval.question import encode_question, with_words
 from pipeline.retrieval.room import Room, fitting
 from pipeline.retrieval.table import Table
 from pipeline.settings import SearchSettings
-from pipeline.snapshot import Asked, Snapshot
+from pipeline.snapshot import Asked, Excerpt, Snapshot
 from pipeline.strategies import RERANKERS, Strategy, settled
 from pipeline.text.embedded import embedded_text
 from pipeline.text.word_tokens import question_words
-from pipeline.types import Query, Retrieval
+from pipeline.types import FloatMatrix, Query, Retrieval, TokenVectors
 
 __all__ = ["CROSS_ENCODER_CANDIDATES", "NO_CROSS_ENCODER", "retrieve", "retrieve_from"]
 
@@ -85,34 +85,19 @@ def retrieve_from(
         everything, as many sources are shown and read as there are.
     """
     clock = Clock()
-    query, strategy = _settled(query, settings)
-    notes: tuple[str, ...] = ()
-    try:
-        vector, question = encode_question(query.search_text, embedder)
-    except RemoteError as error:
-        # Words need no embedder: sources found by them are better than none while its server is away.
-        logger.warning("%s", error)
-        notes = (NO_EMBEDDER,)
-        query, strategy = _settled(replace(query, strategy="keyword", reranker="none"), settings)
-        vector = np.zeros(snapshot.manifest.dimension, dtype=np.float32)
-        question = question_words(query.search_text)
+    query, strategy, vector, question, notes = _encoded(query, snapshot, embedder, settings)
     clock.lap("encode")
-    terms = weighted_terms(snapshot.statistics, query.search_text)
-    asked = Asked(query.search_text, vector, terms)
+    asked = Asked(query.search_text, vector, weighted_terms(snapshot.statistics, query.search_text))
     if strategy.is_whole:
-        room = room or Room.of(embedder)
-        everything = strategy.find(snapshot, asked, query.filter, room.chunks)
-        excerpt = fitting(everything, room)
+        excerpt, is_cut = _everything(strategy, snapshot, asked, query, room or Room.of(embedder))
+        notes = (*notes, "whole_cut") if is_cut else notes
         count = len(excerpt.pool.rows)
-        # A base that is read in part only must not pass for one that was read.
-        if count < len(everything.pool.rows) or count == room.chunks:
-            notes = (*notes, "whole_cut")
     else:
         excerpt = strategy.find(snapshot, asked, query.filter, max(settings.candidates, query.top_k))
         count = max(settings.rerank, 2 * query.top_k)
     index = with_words(excerpt.index, question)
     clock.lap("search")
-    table = Table.of(index, excerpt.pool, count, vector=vector, question=question, terms=terms)
+    table = Table.of(index, excerpt.pool, count, vector=vector, question=question, terms=asked.terms)
     reads = RERANKERS[query.reranker].reads
     order = RERANKERS[strategy.reranker if reads else query.reranker].order
     if order is not None:
@@ -121,10 +106,7 @@ def retrieve_from(
     if reads and cross_encoder is None:
         notes = (*notes, NO_CROSS_ENCODER)
     elif reads and cross_encoder is not None:
-        best = max(CROSS_ENCODER_CANDIDATES, query.top_k)
-        # Where everything is a source, what is not read by the cross-encoder stays behind what is.
-        table = table if strategy.is_whole else table.taken(range(best))
-        table = _cross_encoded(table, query.search_text, cross_encoder, best)
+        table = _cross_encoded(table, query, cross_encoder, keeps_all=strategy.is_whole)
         clock.lap(cross_encoder.name)
     table = table.taken(
         without_near_duplicates([chunk.text for chunk in table.chunks], index.text_vectors[list(table.rows)])
@@ -140,12 +122,41 @@ def retrieve_from(
         hits=tuple(candidate.hit for candidate in candidates[: query.top_k]),
         candidates=candidates,
         question=question,
-        terms=terms,
+        terms=asked.terms,
         embedder_id=embedder.spec.id,
         timings_ms=clock.laps_ms(),
         notes=notes,
         shifts=(calibration.shift, calibration.shift_abroad) if calibration else (0.0, 0.0),
     )
+
+
+def _encoded(
+    query: Query, snapshot: Snapshot, embedder: Embedder, settings: SearchSettings
+) -> tuple[Query, Strategy, FloatMatrix, TokenVectors, tuple[str, ...]]:
+    """The query with nothing left open, its strategy, the question's vector and tokens, and notes."""
+    query, strategy = _settled(query, settings)
+    try:
+        vector, question = encode_question(query.search_text, embedder)
+    except RemoteError as error:
+        # Words need no embedder: sources found by them are better than none while its server is away.
+        logger.warning("%s", error)
+        query, strategy = _settled(replace(query, strategy="keyword", reranker="none"), settings)
+        vector = np.zeros(snapshot.manifest.dimension, dtype=np.float32)
+        return query, strategy, vector, question_words(query.search_text), (NO_EMBEDDER,)
+    return query, strategy, vector, question, ()
+
+
+def _everything(
+    strategy: Strategy, snapshot: Snapshot, asked: Asked, query: Query, room: Room
+) -> tuple[Excerpt, bool]:
+    """All that the prompt has room for, and whether that may not be all there is.
+
+    A base that is read in part only must not pass for one that was read.
+    """
+    everything = strategy.find(snapshot, asked, query.filter, room.chunks)
+    excerpt = fitting(everything, room)
+    count = len(excerpt.pool.rows)
+    return excerpt, count < len(everything.pool.rows) or count == room.chunks
 
 
 def _settled(query: Query, settings: SearchSettings) -> tuple[Query, Strategy]:
@@ -154,14 +165,17 @@ def _settled(query: Query, settings: SearchSettings) -> tuple[Query, Strategy]:
     return replace(query, strategy=strategy.name, reranker=reranker.name), strategy
 
 
-def _cross_encoded(table: Table, question: str, cross_encoder: Reranker, best: int) -> Table:
-    """The table in the order of the cross-encoder, which reads the best.
+def _cross_encoded(table: Table, query: Query, cross_encoder: Reranker, *, keeps_all: bool) -> Table:
+    """The table in the order of the cross-encoder, which reads the best; ``keeps_all``: not only those.
 
     Chunks without text follow, then those that were not read, in their old order.
     """
+    best = max(CROSS_ENCODER_CANDIDATES, query.top_k)
+    # Where everything is a source, what is not read by the cross-encoder stays behind what is.
+    table = table if keeps_all else table.taken(range(best))
     texts = [embedded_text(chunk) for chunk in table.chunks[:best]]
     worded = [place for place, text in enumerate(texts) if text.strip()]
-    scores = np.nan_to_num(cross_encoder.score(question, [texts[place] for place in worded]))
+    scores = np.nan_to_num(cross_encoder.score(query.search_text, [texts[place] for place in worded]))
     unread = np.arange(len(table.chunks) - len(texts), dtype=np.float32)
     full = np.full(len(table.chunks), scores.min(initial=0.0) - 1.0, dtype=np.float32)
     full[len(texts) :] -= 1.0 + unread

@@ -21,7 +21,7 @@ from pipeline.errors import ExtraMissingError
 from pipeline.index import Index
 from pipeline.ports import Progress
 from pipeline.settings import StoreSettings
-from pipeline.stores.faiss import FEW, nearest_of
+from pipeline.stores.nearest import FEW, nearest_of
 from pipeline.stores.side_folder import Beside, opened
 from pipeline.text.conditions import Wanted, labels_of, source_type_of, value_form
 from pipeline.text.document_dates import document_day

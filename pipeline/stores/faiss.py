@@ -20,18 +20,11 @@ from pipeline.errors import ExtraMissingError
 from pipeline.index import Index
 from pipeline.ports import Progress
 from pipeline.settings import StoreSettings
+from pipeline.stores.nearest import FEW, nearest_of
 from pipeline.stores.side_folder import Beside, opened
 from pipeline.types import Filter, FloatMatrix
 
-__all__ = ["FEW", "FaissVectors", "nearest_of", "open_faiss"]
-
-FEW = 0.1
-"""Share of all rows up to which those that a filter leaves are compared one by one.
-
-Measured with 10,000 vectors of benchmarks/look_alike.py and efSearch 128: at a share of 0.1 the graph finds
-0.89 of the ten nearest in 0.41 ms, comparing finds all in 0.29 ms; above it, efSearch divided by the share
-keeps recall at 0.99, which is what an unfiltered search has.
-"""
+__all__ = ["FaissVectors", "open_faiss"]
 
 _FILE = "vectors.faiss"
 _BATCH = 1000
@@ -93,16 +86,6 @@ class FaissVectors:
             share = 1.0 if allowed is None else len(allowed) / len(self.vectors)
             return self.faiss.SearchParametersHNSW(sel=bits, efSearch=max(int(self.care / share), count))
         return self.faiss.SearchParameters(sel=bits)
-
-
-def nearest_of(
-    vectors: FloatMatrix, question: FloatMatrix, count: int, allowed: NDArray[np.intp] | None
-) -> NDArray[np.intp]:
-    """The nearest rows of those allowed, all of them compared."""
-    scores = np.nan_to_num(vectors @ question if allowed is None else vectors[allowed] @ question)
-    best = np.argpartition(-scores, min(count, len(scores)) - 1)[:count]
-    best = best[np.argsort(-scores[best], kind="stable")]
-    return best.astype(np.intp) if allowed is None else allowed[best]
 
 
 def open_faiss(

@@ -8,12 +8,12 @@ is a code, and a code is never guessed at: УПД-5 is not УПД-6.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.index import Postings
+from pipeline.latest import Latest
 
 __all__ = ["Vocabulary", "edit_distance", "vocabulary_of"]
 
@@ -139,24 +139,9 @@ def _shared_start(one: str, other: str) -> int:
     return length
 
 
-class _Latest:
-    """The vocabulary of the postings asked about last: an index lives long and is swapped rarely.
-
-    Kept by an instance. CPython 3.11 finds attributes of a class through a cache that is cleared only
-    after the old value is gone; freeing mapped arrays lets other threads run in between, and they crash.
-    """
-
-    def __init__(self) -> None:
-        self.entry: tuple[ref[Postings], Vocabulary] | None = None
-
-
-_latest = _Latest()
+_latest: Latest[Postings, Vocabulary] = Latest(lambda postings: Vocabulary(postings.terms))
 
 
 def vocabulary_of(postings: Postings) -> Vocabulary:
     """The vocabulary of an index's postings, built on first use (0.05 s for 100,000 terms)."""
-    entry = _latest.entry
-    if entry is None or entry[0]() is not postings:
-        entry = (ref(postings), Vocabulary(postings.terms))
-        _latest.entry = entry
-    return entry[1]
+    return _latest.of(postings)
