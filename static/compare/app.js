@@ -1,7 +1,8 @@
 // The page of the strategies: one question by all of them, what they did over time, what they are.
 
-import { ApiError, ask, change, read } from "../js/api.js";
+import { ask, change, read } from "../js/api.js";
 import { byId, el, patch } from "../js/dom.js";
+import { guarded } from "../js/failures.js";
 import { currentLanguage, duration, t, use } from "../js/i18n.js";
 import { recall, remember } from "../js/memory.js";
 import { cards } from "./about.js";
@@ -14,20 +15,6 @@ const state = { known: null, found: null, running: null, answering: new Map() };
 async function speak(language) {
   use(language, await read(`/static/compare/${language}.json`));
   document.title = `Otvet: ${t("title")}`;
-}
-
-function fail(error) {
-  byId("failure").hidden = !error;
-  patch(byId("failure"), error ? [el("h2", {}, error.message), error.hint && el("p", {}, error.hint)].filter(Boolean) : []);
-}
-
-async function guarded(work) {
-  try {
-    fail(null);
-    await work();
-  } catch (error) {
-    if (error.name !== "AbortError") fail(error instanceof ApiError ? error : new ApiError({}));
-  }
 }
 
 /** The titles of strategies and rerankers in the language of the page. */

@@ -2,6 +2,7 @@
 
 import { change, read } from "../js/api.js";
 import { byId, el, patch } from "../js/dom.js";
+import { fail, guarded } from "../js/failures.js";
 import { currentLanguage, t, use } from "../js/i18n.js";
 import { remember } from "../js/memory.js";
 import { filesTable, removedRows } from "./files.js";
@@ -22,21 +23,6 @@ function say(text, undo = null) {
   byId("status").textContent = text;
   state.undo = undo;
   patch(byId("undo"), undo ? [el("button", { type: "button", class: "quiet-button", onclick: () => guarded(undo) }, t("undo"))] : []);
-}
-
-function fail(error) {
-  byId("failure").hidden = !error;
-  patch(byId("failure"), error ? [el("h2", {}, error.message), error.hint && el("p", {}, error.hint)].filter(Boolean) : []);
-}
-
-/** Do something that may be refused; what the server says is shown. */
-async function guarded(work) {
-  try {
-    fail(null);
-    await work();
-  } catch (error) {
-    fail(error);
-  }
 }
 
 function draw() {
