@@ -322,7 +322,7 @@ def load_settings(
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         where = f"{key}, {origins.get(key, 'default')}" if key else "otvet.toml"
-        raise SettingsError(where=where, reason=first["msg"]) from error
+        raise SettingsError(where=where, reason=first["msg"].removeprefix("Value error, ")) from error
     everything = _flat(settings.model_dump(), empty=True)
     return Loaded(settings=settings, origins={key: origins.get(key, "default") for key in everything})
 

@@ -76,7 +76,8 @@ def with_kind(settings: Settings, kind: StoreKind, url: str | None = None) -> Se
     try:
         store = StoreSettings.model_validate(chosen)
     except ValidationError as error:
-        raise SettingsError(where="store", reason=error.errors()[0]["msg"]) from error
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise SettingsError(where="store", reason=reason) from error
     return settings.model_copy(update={"store": store})
 
 

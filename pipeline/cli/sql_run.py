@@ -27,7 +27,10 @@ def run(statement: str, database: str, file: Path | None, as_json: bool) -> None
     from pipeline.sql.sentence import sentence_of
     from pipeline.sql.table_file import csv_bytes
 
-    chosen = find_database(bootstrap.create_databases(console.settings()), database)
+    databases = bootstrap.create_databases(console.settings())
+    if not database and len(databases) > 1:
+        raise click.UsageError(console.tell("sql_run_which", known=", ".join(sorted(databases))))
+    chosen = find_database(databases, database)
     guarded = chosen.check(statement)
     result = chosen.run(guarded)
     told = sentence_of(guarded, result, chosen.catalog(), console.language())

@@ -18,7 +18,7 @@ _NEEDS = {
     "faiss-flat": ("faiss", "faiss"),
     "faiss-hnsw": ("faiss", "faiss"),
     "chroma": ("chromadb", "chroma"),
-    "postgres": ("psycopg", "postgres"),
+    "postgres": ("psycopg_pool", "postgres"),
     "qdrant": ("qdrant_client", "qdrant"),
 }
 """Kind -> the module it needs, and the extra that brings it."""

@@ -189,4 +189,5 @@ def measure_name(measure: str, language: Language) -> str:
 
 def _what(measure: str, language: Language) -> str:
     stem, _, k = measure.partition("@")
-    return text("cli", f"eval_what_{stem}", language, "", k=k)
+    of = measure if measure == "hit@1" else stem
+    return text("cli", f"eval_what_{of}", language, "", k=k)

@@ -44,7 +44,8 @@ def sentence_of(guarded: Guarded, result: ResultTable, catalog: Catalog, languag
         told = "; ".join(f"{label.text}: {_cell(value, label, names, language)}" for label, value in cells)
         return _sentence(told)
     count = names.told("truncated" if result.truncated else "rows", rows=len(result.rows))
-    more = _extremes(result, labels, names, language) or _first(result, labels, names, language)
+    whole = not result.truncated and not _is_cut(guarded, result)
+    more = (whole and _extremes(result, labels, names, language)) or _first(result, labels, names, language)
     return f"{count} {more}".strip()
 
 
@@ -78,11 +79,17 @@ def _cell(value: Value, label: Label, names: Labels, language: Language) -> str:
     return value_words(value, language, is_money=label.is_money)
 
 
+def _is_cut(guarded: Guarded, result: ResultTable) -> bool:
+    """Whether ``LIMIT`` may have left rows out: of the first three, none is the least of all."""
+    limit = guarded.tree.args.get("limit")
+    return limit is not None and str(limit.expression) == str(len(result.rows))
+
+
 def _extremes(result: ResultTable, labels: Sequence[Label], names: Labels, language: Language) -> str:
     """The highest and the lowest of one number beside one name or time."""
     numbers = [place for place, kind in enumerate(result.kinds) if kind == "number"]
     others = [place for place, kind in enumerate(result.kinds) if kind in ("category", "date")]
-    if len(result.columns) != 2 or len(numbers) != 1 or len(others) != 1 or result.truncated:
+    if len(result.columns) != 2 or len(numbers) != 1 or len(others) != 1:
         return ""
     y, x = numbers[0], others[0]
     rows = [row for row in result.rows if isinstance(row[y], int | float) and row[x] is not None]

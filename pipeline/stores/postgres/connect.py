@@ -39,7 +39,7 @@ class Server:
             import psycopg
             import psycopg_pool
         except ImportError as error:
-            raise ExtraMissingError(package="psycopg", extra="postgres") from error
+            raise ExtraMissingError(package=error.name or "psycopg", extra="postgres") from error
         self._psycopg = psycopg
         self._pools = psycopg_pool
         self._size = pool

@@ -50,10 +50,23 @@ def test_a_statement_is_explained_run_and_told(home, tmp_path):
     output = otvet("run", statement, "--database", "shop", "--csv", str(tmp_path / "a.csv"))
     assert "Считаю: количество строк «покупатели»" in output
     assert "Казань     46" in output
-    assert "больше всего у «Казань» (46)" in output
+    assert "Первые: Казань (46); Краснодар (42)." in output  # more cities than LIMIT lets through
     assert (tmp_path / "a.csv").read_text("utf-8-sig").splitlines()[1] == "Казань;46"
     found = json.loads(otvet("run", statement, "--database", "shop", "--json"))
     assert found["rows"] == [["Казань", 46], ["Краснодар", 42]]
+
+
+def test_highest_and_lowest_are_told_of_all_rows_only(home):
+    statement = "SELECT city, COUNT(*) AS n FROM customers GROUP BY city ORDER BY n DESC"
+    output = otvet("run", statement, "--database", "shop")
+    assert "больше всего у «Казань» (46), меньше всего у «Самара» (19)" in output
+
+
+def test_which_of_several_databases_has_to_be_said(home):
+    result = CliRunner().invoke(sql, ["run", "SELECT 1"])
+    assert result.exit_code == 2
+    assert "--database" in result.output
+    assert "articles, shop" in result.output
 
 
 def test_what_may_not_run_is_refused(home):
