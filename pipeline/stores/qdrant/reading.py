@@ -17,11 +17,12 @@ from pipeline.stores import records
 from pipeline.stores.qdrant import versions
 from pipeline.stores.qdrant.choosing import Found
 from pipeline.stores.qdrant.connection import Connection
+from pipeline.stores.qdrant.fetched import tokens_of
 from pipeline.stores.qdrant.heads import Head
 from pipeline.stores.qdrant.layout import TEXT, TOPIC_TEXT, unpacked_ids
 from pipeline.stores.qdrant.owners import Owners, owner_in
 from pipeline.stores.qdrant.points import document_in
-from pipeline.stores.qdrant.snapshot import FIELDS, Version, tokens_of
+from pipeline.stores.qdrant.snapshot import FIELDS, Version
 from pipeline.stores.qdrant.terms import BaseStatistics
 from pipeline.stores.qdrant.token_bytes import TokenPlace
 from pipeline.text.postings import counted_postings

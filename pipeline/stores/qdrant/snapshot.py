@@ -8,20 +8,19 @@ cosines and BM25 are worked out here to the last digit, and the order is that of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.errors import IndexDamagedError
 from pipeline.fusion import Fusion
 from pipeline.index import Calibration, Index, Manifest
-from pipeline.messages import Phrase
 from pipeline.snapshot import Asked, Excerpt
 from pipeline.stores.qdrant.choosing import Found, choose, excerpt_rows
 from pipeline.stores.qdrant.conditions import asked_of
 from pipeline.stores.qdrant.connection import Connection
+from pipeline.stores.qdrant.fetched import LazyDocuments, tokens_of
 from pipeline.stores.qdrant.heads import Head
 from pipeline.stores.qdrant.layout import TEXT, TOPIC_TEXT, WORDS
 from pipeline.stores.qdrant.owners import Owners, owner_in
@@ -29,18 +28,16 @@ from pipeline.stores.qdrant.points import chunk_in, document_in
 from pipeline.stores.qdrant.terms import BaseStatistics, question_vector
 from pipeline.stores.qdrant.token_bytes import TokenPlace
 from pipeline.stores.qdrant.versions import in_versions
-from pipeline.stores.token_store import GatheredTokens, QuantisedText, starts_of
 from pipeline.text.postings import counted_postings
 from pipeline.types import Chunk, Document, Filter, SearchMode
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
-__all__ = ["FIELDS", "LazyDocuments", "QdrantSnapshot", "Version", "tokens_of"]
+__all__ = ["FIELDS", "QdrantSnapshot", "Version"]
 
 _LOOK_AHEAD = 4 / 3  # copies of a text are few, as a rule
 _WIDER = 4
-_TOKEN_BATCH = 24  # late interaction looks at 20 passages, unless told otherwise
 _FILES = 64
 _PAGE = 512
 FIELDS = ["chunk", "token_count", "terms", "counts"]
@@ -284,64 +281,6 @@ class QdrantSnapshot:
 
 
 _PLACE_FIELDS = ("chunk.file", "chunk.ordinal")
-
-
-class LazyDocuments(Mapping[str, Document]):
-    """Documents that are fetched when they are looked at.
-
-    Args:
-        ids: Theirs.
-        fetch: Document id -> document.
-    """
-
-    def __init__(self, ids: frozenset[str], fetch: Callable[[str], Document | None]) -> None:
-        self._ids = ids
-        self._fetch = fetch
-        self._known: dict[str, Document] = {}
-
-    def __getitem__(self, document_id: str) -> Document:
-        if document_id not in self._ids:
-            raise KeyError(document_id)
-        if document_id not in self._known:
-            found = self._fetch(document_id)
-            if found is None:
-                raise IndexDamagedError(path="qdrant", reason=Phrase("store_point_gone"))
-            self._known[document_id] = found
-        return self._known[document_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._ids))
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-
-def tokens_of(
-    place: TokenPlace, collection: str, points: Sequence[tuple[str, int]], dimension: int
-) -> GatheredTokens:
-    """Token vectors of points, fetched some at a time when they are looked at.
-
-    Args:
-        place: Where they are.
-        collection: Of the points.
-        points: Id and number of tokens of each row.
-        dimension: Of the vectors.
-    """
-    known: dict[int, QuantisedText] = {}
-
-    def fetch(row: int) -> QuantisedText:
-        if row not in known:
-            first = row - row % _TOKEN_BATCH
-            some = range(first, min(first + _TOKEN_BATCH, len(points)))
-            found = place.read(collection, [points[one][0] for one in some], dimension)
-            if points[row][0] not in found:
-                raise IndexDamagedError(path="qdrant", reason=Phrase("store_point_gone"))
-            known.clear()
-            known.update((one, found[points[one][0]]) for one in some if points[one][0] in found)
-        return known[row]
-
-    nothing = np.full(len(points), -1, dtype=np.int64)
-    return GatheredTokens(starts_of([count for _, count in points]), fetch, known=None, known_rows=nothing)
 
 
 def _kind(name: str) -> list[models.Condition]:
