@@ -234,9 +234,9 @@ class StoreSettings(_Section):
     )
     pool: int = Field(8, ge=1, le=256, description="connections to the server at once")
     timeout_s: float = Field(10.0, gt=0, le=600, description="wait for the server")
-    hnsw_links: int = Field(16, ge=4, le=128, description="HNSW: neighbours of each passage (M)")
-    hnsw_build: int = Field(128, ge=8, le=4096, description="HNSW: care in building (efConstruction)")
-    hnsw_search: int = Field(128, ge=8, le=4096, description="HNSW: care in searching (efSearch)")
+    hnsw_links: int = Field(32, ge=4, le=128, description="HNSW: neighbours of each passage (M)")
+    hnsw_build: int = Field(200, ge=8, le=4096, description="HNSW: care in building (efConstruction)")
+    hnsw_search: int = Field(256, ge=8, le=4096, description="HNSW: care in searching (efSearch)")
     shards: int = Field(
         0, ge=0, le=1000, description="Qdrant cluster: parts of a new base; 0: as it thinks fit"
     )

@@ -33,8 +33,8 @@ class Target:
     store: str
     schema: str
     source: str
-    links: int = 16
-    build: int = 128
+    links: int = 32
+    build: int = 200
 
 
 def known_hashes(connection: Connection, to: Target, table: str) -> dict[str, bytes]:

@@ -53,7 +53,7 @@ class PostgresSnapshot:
         version: Version,
         schema: str,
         *,
-        search: int = 128,
+        search: int = 256,
         exact_rows: int = EXACT_ROWS,
     ) -> None:
         self._connection = connection

@@ -58,9 +58,9 @@ class PostgresStore:
         schema: str = "otvet",
         pool: int = 8,
         timeout_s: float = 10.0,
-        links: int = 16,
-        build: int = 128,
-        search: int = 128,
+        links: int = 32,
+        build: int = 200,
+        search: int = 256,
         exact_rows: int = EXACT_ROWS,
     ) -> None:
         self._server = Server(url, pool=pool, timeout_s=timeout_s)

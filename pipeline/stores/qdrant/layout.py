@@ -62,8 +62,8 @@ class Layout:
     name: str = "otvet"
     shards: int = 0
     replicas: int = 1
-    links: int = 16
-    build: int = 128
+    links: int = 32
+    build: int = 200
 
     @property
     def heads(self) -> str:

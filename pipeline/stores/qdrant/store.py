@@ -24,7 +24,7 @@ from pipeline.stores.qdrant.writing import Writer
 
 __all__ = ["QdrantStore", "open_store"]
 
-_SEARCH = 128
+_SEARCH = 256
 
 
 class QdrantStore:
