@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Sequence
 from pathlib import Path
@@ -157,10 +158,17 @@ def _bars(given: Sequence[str], *, most: bool) -> list[Bar]:
     for value in given:
         measure, _, amount = value.rpartition("=")
         try:
-            bars.append(Bar(measure.strip().lower(), float(amount), most))
+            bars.append(Bar(measure.strip().lower(), _limit(amount), most))
         except ValueError:
             raise click.BadParameter(console.tell("eval_bar_form", value=value)) from None
     return bars
+
+
+def _limit(amount: str) -> float:
+    limit = float(amount)
+    if not math.isfinite(limit):
+        raise ValueError(amount)  # nothing is below NaN: such a bar would never say anything
+    return limit
 
 
 def _check_bars(bars: Sequence[Bar], known: Sequence[str]) -> None:

@@ -135,6 +135,8 @@ def _json_lines(text: str) -> Iterator[Line]:
             continue
         try:
             record = json.loads(line)
+            # Half a character (``"\\ud800"``) can stand in JSON, but in no request and no report.
+            json.dumps(record, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             yield number, Phrase("questions_json", {"detail": str(error)})
             continue

@@ -132,7 +132,10 @@ def open_run(root: Path, plan: Plan, name: str = "", *, fresh: bool = False) -> 
         if not _NAME.fullmatch(name) or name == LAST:
             raise RunTakenError(name=name)
         if (root / name / "run.json").exists():
-            return _resumed(Run(root / name), plan, fresh=fresh)
+            run = _opened(root / name)
+            if run is None:
+                raise RunTakenError(name=name)
+            return _resumed(run, plan, fresh=fresh)
         return _begun(root / name, plan)
     unfinished = [run for run in runs_in(root) if not run.finished and _is_same(run.plan, plan)]
     if unfinished and not fresh:
@@ -166,8 +169,8 @@ def find_run(root: Path, name: str, *, before: Run | None = None) -> Run:
     for run in others:
         if run.name == name:
             return run
-    if (Path(name) / "run.json").is_file():
-        return Run(Path(name))
+    if elsewhere := _opened(Path(name)):
+        return elsewhere
     raise RunMissingError(name=name, known=", ".join(run.name for run in others) or "—")
 
 
@@ -190,10 +193,16 @@ def _begun(folder: Path, plan: Plan) -> Run:
 
 def _readable(root: Path) -> Iterator[Run]:
     for folder in sorted(root.iterdir()) if root.is_dir() else ():
-        try:
-            yield Run(folder)
-        except (OSError, ValueError, TypeError, KeyError):
-            continue  # no run, or one of another version
+        if run := _opened(folder):
+            yield run
+
+
+def _opened(folder: Path) -> Run | None:
+    """The run of a folder; None where there is none, or one that is damaged or of another version."""
+    try:
+        return Run(folder)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _describe(folder: Path, plan: Plan, started: str, finished: str) -> None:

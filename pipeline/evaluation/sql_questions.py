@@ -63,7 +63,7 @@ def load_sql_questions(path: Path) -> list[SqlQuestion]:
     for number, line in enumerate(lines, 1):
         try:
             found += [_question(json.loads(line))] if line.strip() else []
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             wrong = Phrase("questions_json", {"detail": str(error)})
             raise QuestionsFileError(path=str(path), lines=[(number, wrong)]) from error
     return found

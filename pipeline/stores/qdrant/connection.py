@@ -144,18 +144,28 @@ class Connection:
         return StoreUnreachableError(store="qdrant", address=self.address, reason=reason) if reason else None
 
 
+_ADDRESSES = "http://host:6333, https://KEY@host:6333"
+
+
 def connect(url: str, timeout_s: float, pool: int) -> Connection:
     """A server; nothing is sent yet. A key stands before the host: ``https://KEY@host:6333``.
 
     Raises:
         ExtraMissingError: The package ``qdrant-client`` is not installed.
+        StoreUnreachableError: That is no address of such a server.
     """
     client_class = _client_class()
-    parts = urlsplit(url)
+    try:
+        parts, known = urlsplit(url), urlsplit(url).port
+    except ValueError:
+        parts, known = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        # What stands there may hold a secret.
+        raise StoreUnreachableError(store="qdrant", address="?", reason=_ADDRESSES)
     key = parts.password or parts.username
     host = parts.hostname or ""
     netloc = f"[{host}]" if ":" in host else host
-    address = parts._replace(netloc=netloc if parts.port is None else f"{netloc}:{parts.port}").geturl()
+    address = parts._replace(netloc=netloc if known is None else f"{netloc}:{known}").geturl()
     client = client_class(
         url=address,
         # As a header of its own: given as a key it would be warned of on a connection without TLS.

@@ -127,7 +127,7 @@ def test_bars_decide_the_exit_code(home) -> None:
     assert exit_code(caught.value) == 8
     assert caught.value.message("ru").splitlines()[1:] == ["  hit@1: 1.000 ниже 1.1"]
     assert len(json.loads(run("runs", "--json"))) == 2  # what fails is kept all the same
-    for wrong in ("hit@3", "hit@3=much", "hit@77=0.5", "=1"):
+    for wrong in ("hit@3=nan", "hit@3=inf", "hit@3", "hit@3=much", "hit@77=0.5", "=1"):
         assert "hit@" in run_wrong("q.jsonl", "--fail-under", wrong)
     # Before anything is asked; what no question tells is only known afterwards.
     assert len(json.loads(run("runs", "--json"))) == 2

@@ -40,11 +40,12 @@ def test_every_bad_line_is_named_with_what_is_wrong(tmp_path: Path) -> None:
         '{"question": "-s", "files": []}',
         '{"question": "Да?", "files": [], "answer_any": [5]}',
         "[" * 5000,
+        '{"question": "\\ud800", "files": []}',
     ]
     with pytest.raises(QuestionsFileError) as caught:
         read_questions(written(tmp_path, "\n".join(lines)))
     said = caught.value.message("en").splitlines()
-    assert [line.split(":")[0].strip() for line in said[1:]] == ["2", "3", "4", "5", "6", "7", "8", "9"]
+    assert [line.split(":")[0].strip() for line in said[1:]] == ["2", "3", "4", "5", "6", "7", "8", "9", "10"]
     assert "'question'" in said[3] or "question" in said[3]
     assert "answer_any" in said[7]
     assert "Файл вопросов" in caught.value.message("ru")

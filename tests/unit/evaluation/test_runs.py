@@ -105,6 +105,16 @@ def test_a_named_run_is_resumed_grows_and_is_never_overwritten(tmp_path: Path):
             open_run(tmp_path, plan, "main", fresh=fresh)
 
 
+def test_a_damaged_run_is_not_gone_on_with(tmp_path: Path):
+    run = open_run(tmp_path, PLAN, "main")
+    (run.folder / "run.json").write_text("{", encoding="utf-8")
+    with pytest.raises(RunTakenError):
+        open_run(tmp_path, PLAN, "main")
+    with pytest.raises(RunMissingError):
+        find_run(tmp_path, str(run.folder))
+    assert runs_in(tmp_path) == []
+
+
 @pytest.mark.parametrize("name", ["last", "../out", "a/b", "", ".hidden", "x" * 200, "con:"])
 def test_names_are_names_of_folders(tmp_path: Path, name: str):
     if not name:

@@ -275,6 +275,19 @@ def test_sharding_is_the_clusters(server: QdrantServer) -> None:
     assert indexed["day"] == indexed["added"] == "integer"
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://u:secret@h/x", "secret@h:6333", "http://", "://", "http://h:secret", "http://[::1", "/x"],
+)
+def test_what_is_no_address_of_a_server_is_a_plain_error(url: str) -> None:
+    with (
+        pytest.raises(StoreUnreachableError, match="http://host:6333") as caught,
+        QdrantStore(url).snapshot(),
+    ):
+        pass
+    assert "secret" not in str(caught.value)
+
+
 def test_nobody_at_the_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
