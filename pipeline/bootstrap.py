@@ -277,19 +277,28 @@ def _tables(
 
 
 def create_databases(settings: Settings) -> dict[str, Database]:
-    """The databases that ``sources.toml`` declares, by name; a file that cannot be read declares none."""
+    """The databases that ``sources.toml`` declares, by name, but for those of a kind that cannot be asked.
+
+    A file that cannot be read declares none.
+    """
     from pipeline.ingest.sources.declared import SOURCES_FILE, load_sources
 
     if not (settings.knowledge_base / SOURCES_FILE).is_file():
         return {}
     from pipeline.sql.database import open_databases
 
+    found: dict[str, Database] = {}
     try:
         declared = load_sources(settings.knowledge_base).database
-        return open_databases(declared, settings.knowledge_base, settings.sql)
     except OtvetError as error:  # indexing tells it to whoever looks after the knowledge base
         logger.warning("%s", error)
-        return {}
+        return found
+    for source in declared:
+        try:
+            found |= open_databases([source], settings.knowledge_base, settings.sql)
+        except OtvetError as error:  # no reason to leave the others unasked
+            logger.warning("%s", error)
+    return found
 
 
 def create_library(settings: Settings, service: Service) -> Library:
