@@ -17,6 +17,7 @@
     │   │   ├── JobNotFoundError no such background question any more
     │   │   │   └── BatchNotFoundError  no such batch of texts any more
     │   │   ├── MapMissingError  the map of the knowledge base has not been drawn
+    │   │   ├── DraftUnknownError        no such draft of a question
     │   │   └── DatabaseUnknownError     sources.toml declares no such database
     │   ├── FileNameError        no file of the knowledge base may have this name
     │   ├── FileTakenError       there is a file of this name already
@@ -91,6 +92,7 @@ __all__ = [
     "DatabaseWritableError",
     "DownloadDamagedError",
     "DownloadError",
+    "DraftUnknownError",
     "EmptyQuestionError",
     "ExtraMissingError",
     "FileNameError",
@@ -298,6 +300,12 @@ class KeyConflictError(RequestError):
     """Values: ``name``, the key."""
 
     code = "idempotency_conflict"
+
+
+class DraftUnknownError(NotFoundError):
+    """Values: ``what``."""
+
+    code = "draft_not_found"
 
 
 class DatabaseUnknownError(NotFoundError):

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 from filelock import FileLock
 
 from pipeline.durable import put_in_place
-from pipeline.errors import NotFoundError, NotWrittenError
+from pipeline.errors import DraftUnknownError, NotWrittenError
 
 __all__ = ["DRAFTS", "QUESTIONS", "Draft", "DraftBook", "MadeBy"]
 
@@ -98,7 +98,7 @@ class DraftBook:
         """Make it a known question, as it stands or as somebody has put it.
 
         Raises:
-            NotFoundError: There is no such draft.
+            DraftUnknownError: There is no such draft.
             NotWrittenError: The disk is full or closed to writing.
         """
         with self._writing():
@@ -143,7 +143,7 @@ class DraftBook:
         for draft in self.all():
             if draft.id == draft_id:
                 return draft
-        raise NotFoundError(what=draft_id[:100])
+        raise DraftUnknownError(what=draft_id[:100])
 
     def _without(self, draft_id: str) -> list[dict[str, Any]]:
         return [line for line in _lines(self._drafts) if line.get("id") != draft_id]

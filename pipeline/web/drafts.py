@@ -30,6 +30,7 @@ def eval_page(context: Context) -> Response:
 def drafts(context: Context) -> Response:
     """``GET /eval.json``: what waits to be looked at, what was dropped, and how many were accepted."""
     library = context.library()
+    view = library.drafter.view()  # before the drafts: whoever reads "done" reads all that was made too
     known = library.drafts.all()
     body = {
         "drafts": [_shown(draft) for draft in known if not draft.dropped],
@@ -37,7 +38,7 @@ def drafts(context: Context) -> Response:
         "accepted": len(library.drafts.accepted()),
         "file": library.drafts.questions.name,
         "model": context.service.status().get("generator") is not None,
-        "making": _making(context, library.drafter.view()),
+        "making": _making(context, view),
         "status": "ok",
     }
     return Response(200, jsontext.dumps(body))
@@ -63,7 +64,7 @@ def accept(context: Context) -> Response:
     """``POST /eval/accept`` with ``id``, and ``question`` and ``answer_any`` where they were edited.
 
     Raises:
-        NotFoundError: There is no such draft.
+        DraftUnknownError: There is no such draft.
         InvalidRequestError: It would be no question.
         NotWrittenError: The disk is full or closed to writing.
     """

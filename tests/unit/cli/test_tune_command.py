@@ -126,6 +126,6 @@ def test_settings_and_doctor_show_what_was_measured_here(place) -> None:
     assert "Language model qwen: 2 threads" in shown
     assert "Search model e5: 4 threads" in shown
     findings = {one["check"]: one for one in json.loads(CliRunner().invoke(doctor, ["--json"]).stdout)}
-    assert "e5: 4 threads (2026-01-02" in findings["tuning for this processor"]["detail"]
+    assert "e5: 4 threads (2026-01-02" in findings["Tuning for this processor"]["detail"]
     write_tuning(place / "models", REPORT.tuning)
     assert "Language model qwen" not in CliRunner().invoke(settings).output
