@@ -73,6 +73,9 @@ class Page:
         self.driver = driver
         self.address = address
         self.patience_s = patience_s
+        # A port may come again within a run, and what the browser keeps goes by the port.
+        driver.get(f"{address}/static/favicon.svg")
+        self.js("localStorage.clear()")
 
     def open(self, language: str | None = "ru", ready: bool = True) -> Page:
         """Open with a chosen language remembered, or None for what the browser prefers."""
