@@ -17,9 +17,15 @@ def view_of(result: ResultTable, guarded: Guarded, catalog: Catalog, language: L
     """A result as a reply shows it."""
     labels = Labels(catalog, language)
     named = [labels.of(node).text for node in guarded.tree.selects][: len(result.columns)]
-    words = [text or column for text, column in zip(named, result.columns, strict=False)]
+    words = [_heading(text) or column for text, column in zip(named, result.columns, strict=False)]
     words += result.columns[len(words) :]
     return TableView(result.columns, result.kinds, result.rows, result.truncated, tuple(words))
+
+
+def _heading(words: str) -> str:
+    """Without the quotes that a name has in a sentence: above a column nothing else stands beside it."""
+    quoted = words[:1] in ("«", '"') and words[-1:] in ("»", '"')
+    return words[1:-1] if quoted and not any(mark in words[1:-1] for mark in '«»"') else words
 
 
 def clarification(turn: Turn) -> Clarification:
