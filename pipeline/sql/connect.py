@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from pipeline.databases import DatabaseSource
 from pipeline.errors import DatabaseUnusableError, ExtraMissingError
+from pipeline.messages import Phrase
 from pipeline.sql.catalog import Dialect
 from pipeline.sql.letters import know_letters
 
@@ -31,7 +32,7 @@ Readable = Mapping[str, Collection[str]]
 
 _HEAD_BYTES = 100
 _MAX_CELL = 4 * 1024 * 1024
-_MAX_HEAP = 512 * 1024 * 1024  # of all statements on SQLite together
+_MAX_HEAP = 256 * 1024 * 1024  # of all statements on SQLite together
 _CONNECT_S = 10
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 _NEVER = frozenset({"load_extension", "randomblob", "zeroblob", "fts3_tokenizer", "readfile", "writefile"})
@@ -60,7 +61,7 @@ def access_to(source: DatabaseSource, knowledge_base: Path) -> Access:
     if source.file:
         path = knowledge_base / source.inside
         if any(part.is_symlink() for part in (path, *path.parents[: len(Path(source.inside).parts) - 1])):
-            raise DatabaseUnusableError(name=source.name, reason="a link is not followed")
+            raise DatabaseUnusableError(name=source.name, reason=Phrase("link_not_followed"))
         return Access(source.name, "sqlite", str(path))
     if found := _SQLITE_URL.fullmatch(source.url):
         return Access(source.name, "sqlite", found["path"])
@@ -114,7 +115,7 @@ def _mode(name: str, path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     if not head.startswith(_MAGIC):
-        raise DatabaseUnusableError(name=name, reason=f"{path.name}: SQLite?")
+        raise DatabaseUnusableError(name=name, reason=Phrase("sqlite_not", {"file": path.name}))
     # A base with a write-ahead log that nobody has open is whole as it lies; read otherwise, SQLite would
     # have to make files beside it.
     at_rest = head[18:19] == b"\2" and not path.with_name(f"{path.name}-wal").exists()

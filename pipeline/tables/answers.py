@@ -25,7 +25,7 @@ from pipeline.tables.spoken import clarification
 from pipeline.tables.tools import Plain, Tools
 from pipeline.tables.turn import Turn
 from pipeline.text.language import detect_language
-from pipeline.types import AskRequest, Event, Failed, Finished, Reply, TableView
+from pipeline.types import AskRequest, Event, Failed, Finished, Reply, TableView, Waiting
 from pipeline.understand import understand
 
 __all__ = ["Tables"]
@@ -159,6 +159,8 @@ class Tables:
         guarded = database.check(request.statement or pending.statement)
 
         def events() -> Generator[Event, None, None]:
+            # Nothing is wrong with the request: whoever asked in the background need not wait for the rows.
+            yield Waiting(0, 0.0)
             if pending.table:
                 yield from search_within(turn, turn.catalog.tables[pending.table], guarded, plain)
                 return

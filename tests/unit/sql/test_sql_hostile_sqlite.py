@@ -112,7 +112,7 @@ def test_a_product_of_tables_fills_no_memory(shop, monkeypatch):
             shop.run(guarded, Limits(seconds=30))
     finally:
         with closing(sqlite3.connect(":memory:")) as connection:
-            connection.execute("PRAGMA hard_heap_limit = 536870912")
+            connection.execute("PRAGMA hard_heap_limit = 268435456")
     assert not isinstance(caught.value, StatementSlowError)
 
 

@@ -14,7 +14,7 @@ from pipeline.errors import (
     StatementSlowError,
 )
 from pipeline.settings import SqlSettings
-from pipeline.types import AskRequest, Filter, Finished, Retrieved
+from pipeline.types import AskRequest, Failed, Filter, Finished, Retrieved, Waiting
 
 COUNT = "SELECT COUNT(*) FROM books WHERE books.genre = 'Сказки';"
 
@@ -114,6 +114,19 @@ def test_a_statement_ends_by_the_deadline_of_its_request(library):
     with pytest.raises(StatementSlowError) as caught:
         ask(service, "?", confirmed=confirm.id, statement=endless, deadline_s=1)
     assert caught.value.values["seconds"] == 1
+
+
+def test_a_confirmed_statement_is_accepted_before_it_runs(library):
+    """Whoever confirms in the background gets an id at once; a refusal comes at once too."""
+    service = library.service([COUNT])
+    confirm = ask(service, "Сколько книг в жанре сказки?", confirm_sql=True).routed.confirm
+    endless = "SELECT COUNT(*) FROM " + ", ".join(f"books b{number}" for number in range(20))
+    request = AskRequest("?", confirmed=confirm.id, statement=endless, deadline_s=1)
+    events = service.stream(request, no_one_left)
+    assert isinstance(next(events), Waiting)
+    assert isinstance(next(events), Failed)
+    with pytest.raises(StatementRefusedError):
+        service.stream(AskRequest("?", confirmed=confirm.id, statement="DELETE FROM books"), no_one_left)
 
 
 def test_the_settings_can_have_every_statement_confirmed(library):
