@@ -53,6 +53,7 @@ def compare(
     """Compare the strategies."""
     if bool(question) + (questions is not None) + with_history != 1:
         raise click.UsageError(console.tell("compare_one_of"))
+    _check_measure(measure)
     settings = console.settings()
     if questions is not None:
         _over_a_set(settings, questions, strategies, rerankers, top_k or 10, as_json=as_json)
@@ -63,6 +64,13 @@ def compare(
         _history(settings, measure, as_json=as_json)
     if plot is not None:
         _write_plot(settings, questions, measure, plot)
+
+
+def _check_measure(measure: str) -> None:
+    from pipeline.compare.figures import MEASURES
+
+    if measure not in MEASURES:
+        raise click.UsageError(console.tell("compare_measures", known=", ".join(MEASURES)))
 
 
 def _on_one(
@@ -160,13 +168,10 @@ def _history(settings: Settings, measure: str, *, as_json: bool) -> None:
 
 def _write_plot(settings: Settings, questions: Path | None, measure: str, path: Path) -> None:
     """As SVG, or by matplotlib as PNG; which one the name says."""
-    from pipeline.compare.figures import MEASURES
     from pipeline.compare.history import history_of, read
     from pipeline.compare.png import write_png
     from pipeline.web.comparing import drawn
 
-    if measure not in MEASURES:
-        raise click.UsageError(console.tell("compare_measures", known=", ".join(MEASURES)))
     name = questions.name if questions is not None else ""
     if path.suffix.lower() == ".png":
         write_png(read(history_of(settings)), name, measure, console.language(), path)

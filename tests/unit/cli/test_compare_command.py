@@ -99,6 +99,7 @@ def test_what_cannot_be_done_is_said() -> None:
     assert run("отпуск", "--history", code=2) == ""
     assert "q.jsonl" in run("--questions", "q.jsonl", "--strategy", "dense")
     run("--history", "--plot", "h.svg", "--measure", "luck", code=2)
+    run("--history", "--measure", "luck", code=2)
     with pytest.raises(InvalidRequestError):
         run("отпуск", "--strategy", "nearest")
     with pytest.raises(QuestionsFileError):
