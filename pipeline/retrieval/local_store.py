@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.errors import IndexUnusableError, OtvetError
 from pipeline.index import Index
+from pipeline.messages import Phrase
 from pipeline.ports import Progress
 from pipeline.retrieval.exact import IndexSnapshot
 from pipeline.snapshot import StoreReport, VectorIndex
@@ -108,7 +109,7 @@ class LocalStore:
                 made = self._vectors(index, self._folder, head.checksums[EMBEDDINGS], progress)
                 return IndexSnapshot(index, made)
             index = self._load()
-        raise IndexUnusableError(reason="another process writes it again and again")
+        raise IndexUnusableError(reason=Phrase("index_busy"))
 
     def _newest(self) -> IndexSnapshot:
         with self._lock:

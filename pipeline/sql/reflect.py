@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.databases import DatabaseSource, DatabaseTable
 from pipeline.errors import DatabaseUnusableError, ExtraMissingError
+from pipeline.messages import Phrase
 from pipeline.sql.catalog import Catalog, Column, ColumnKind, ForeignKey, Table
 from pipeline.sql.connect import Access, connect_postgres, connect_sqlite, first_line
 
@@ -135,7 +136,8 @@ class _Looker:
             key = inspector.get_pk_constraint(name, schema=schema or None)["constrained_columns"]
             links = inspector.get_foreign_keys(name, schema=schema or None)
         except sa.exc.NoSuchTableError as error:
-            raise DatabaseUnusableError(name=source.name, reason=f"{declared.table}: ?") from error
+            reason = Phrase("table_not_there", {"table": declared.table})
+            raise DatabaseUnusableError(name=source.name, reason=reason) from error
         hidden = {column.casefold() for column in declared.hidden}
         types = {str(column["name"]): str(column["type"]) for column in described}
         _check_names(source, declared, types)

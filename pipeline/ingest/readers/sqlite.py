@@ -19,6 +19,7 @@ from pipeline.ingest.readers.html import html_sections
 from pipeline.ingest.readers.sections import MAX_CHARACTERS, Sections
 from pipeline.ingest.reasons import reason
 from pipeline.ingest.sources.declared import AskedTable, TableSource, load_sources, root_of
+from pipeline.messages import Phrase
 from pipeline.text.normalise import clean_text
 from pipeline.types import Document
 
@@ -42,8 +43,10 @@ def read_sqlite(path: Path, file: str) -> list[Document]:
     try:
         sources = load_sources(root_of(path, file))
     except SettingsError as error:
-        detail = f"{error.values['where']}: {error.values['reason']}"
-        raise UnreadableFileError(file=file, reason=reason("sources", detail)) from error
+        why = error.values["reason"]
+        if not isinstance(why, Phrase):
+            why = reason("sources", f"{error.values['where']}: {why}")
+        raise UnreadableFileError(file=file, reason=why) from error
     tables = [table for table in sources.texts if table.file == file]
     if not tables and any(base.inside == file for base in sources.database):
         raise UnreadableFileError(file=file, reason=reason("asked_only"))

@@ -39,6 +39,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from pipeline.databases import DatabaseSource, DatabaseTable
 from pipeline.errors import SettingsError
+from pipeline.messages import Phrase
 
 __all__ = [
     "FETCHED",
@@ -189,7 +190,7 @@ def load_sources(knowledge_base: Path) -> Sources:
     path = knowledge_base / SOURCES_FILE
     try:
         if path.is_symlink():
-            raise SettingsError(where=SOURCES_FILE, reason="a link is not followed")
+            raise SettingsError(where=SOURCES_FILE, reason=Phrase("sources_link"))
         if not path.is_file():
             return Sources()
         if path.stat().st_size > _MAX_FILE_BYTES:
