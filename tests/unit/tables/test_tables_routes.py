@@ -113,7 +113,7 @@ def test_a_statement_ends_by_the_deadline_of_its_request(library):
     endless = "SELECT COUNT(*) FROM " + ", ".join(f"books b{number}" for number in range(20))
     with pytest.raises(StatementSlowError) as caught:
         ask(service, "?", confirmed=confirm.id, statement=endless, deadline_s=1)
-    assert caught.value.values["seconds"] == 1
+    assert caught.value.values["seconds"] <= 1
 
 
 def test_a_confirmed_statement_is_accepted_before_it_runs(library):
