@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,17 +29,24 @@ def tables(database: str, as_json: bool) -> None:
     databases = bootstrap.create_databases(console.settings())
     chosen = [find_database(databases, database)] if database else list(databases.values())
     if as_json:
-        console.print_json([asdict(item.catalog()) for item in chosen])
+        console.print_json([_fields(asdict(item.catalog()), item.copied_on) for item in chosen])
         return
     if not chosen:
         console.say("sql_none")
     for item in chosen:
         catalog = item.catalog()
         click.echo(f"{catalog.name} ({catalog.dialect})  {catalog.note}".rstrip())
+        if item.copied_on:
+            console.say("sql_copy_day", day=item.copied_on)
         if item.may_change:
             console.say("sql_may_change", tables=", ".join(item.may_change))
         for table in catalog.tables.values():
             _print(table)
+
+
+def _fields(catalog: dict[str, Any], copied_on: str) -> dict[str, Any]:
+    """What the catalog holds; of a copy also its day."""
+    return {**catalog, "copied_on": copied_on} if copied_on else catalog
 
 
 def _print(table: Table) -> None:

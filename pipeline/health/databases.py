@@ -24,6 +24,8 @@ def _check(database: Database, say: Say) -> Finding:
         return Finding(check, "problem", error.message(say.language), error.hint(say.language))
     rows = sum(table.rows for table in catalog.tables.values())
     detail = say("database_holds", tables=len(catalog.tables), rows=rows)
+    if day := database.copied_on:
+        detail = f"{detail}; {say('database_copy', day=day)}"
     if database.may_change:
         tables = ", ".join(database.may_change)
         return Finding(check, "warning", say("database_may_change", tables=tables), say("database_reader"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 import time
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from pipeline.errors import DatabaseUnknownError
 from pipeline.settings import SqlSettings
 from pipeline.sql.catalog import Catalog
 from pipeline.sql.connect import Access, access_to
+from pipeline.sql.copied import check_copy
 from pipeline.sql.guard import Guarded, guard
 from pipeline.sql.reflect import reflect
 from pipeline.sql.rights import check_rights
@@ -27,7 +29,7 @@ class Database:
     """One database of ``sources.toml``; nothing is opened before it is asked for.
 
     Args:
-        source: As declared.
+        source: As declared; one that is asked over a copy is from here on the SQLite file that copy is.
         knowledge_base: The folder that holds its file.
         settings: Bounds of statements.
 
@@ -36,9 +38,10 @@ class Database:
     """
 
     def __init__(self, source: DatabaseSource, knowledge_base: Path, settings: SqlSettings) -> None:
-        self.source = source
+        self.source = source.asked
         self.name = source.name
-        self.access: Access = access_to(source, knowledge_base)
+        self.access: Access = access_to(self.source, knowledge_base)
+        self._declared = source
         self.limits = Limits(settings.rows, settings.seconds, settings.cost)
         self.may_change: tuple[str, ...] = ()
         """Tables its user may change all the same, once the catalog has been read."""
@@ -55,6 +58,7 @@ class Database:
             DatabaseWritableError: Its user may write, and the declaration does not allow that.
         """
         with self._lock:
+            check_copy(self._declared, self.access)
             mark = self._file_mark()
             aged = time.monotonic() - self._read_at > _CATALOG_S
             if self._catalog is None:
@@ -63,6 +67,17 @@ class Database:
                 self._catalog = reflect(self.source, self.access)
                 self._mark, self._read_at = mark, time.monotonic()
             return self._catalog
+
+    @property
+    def copied_on(self) -> str:
+        """Of what day the copy is that is asked, as ISO 8601; empty where the database itself is asked."""
+        if not self._declared.is_copied:
+            return ""
+        try:
+            fetched = Path(self.access.place).stat().st_mtime
+        except OSError:
+            return ""  # whoever opens it says so
+        return dt.datetime.fromtimestamp(fetched).astimezone().date().isoformat()
 
     def check(self, statement: str) -> Guarded:
         """The statement as it may run.

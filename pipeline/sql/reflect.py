@@ -217,11 +217,9 @@ class _Looker:
 
 def _check_names(source: DatabaseSource, declared: DatabaseTable, types: Mapping[str, str]) -> None:
     """A hidden column that is misspelt would not be hidden; so a name that is not there is an error."""
-    used = (declared.id, declared.title, declared.text, declared.link, *declared.metadata)
-    known = {name.casefold() for name in types}
-    for name in filter(None, (*used, *declared.hidden, *declared.columns)):
-        if name.casefold() not in known:
-            raise DatabaseUnusableError(name=source.name, reason=f"{declared.table}.{name}: ?")
+    if name := declared.missing(types):
+        why = Phrase("column_not_there", {"column": f"{declared.table}.{name}"})
+        raise DatabaseUnusableError(name=source.name, reason=why)
 
 
 def _kind_of(type_: str) -> ColumnKind:

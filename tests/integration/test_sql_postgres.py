@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -21,10 +23,12 @@ from pipeline.errors import (
     StatementFailedError,
     StatementRefusedError,
     StatementSlowError,
+    UnreadableFileError,
 )
 from pipeline.ingest.collect import collect
 from pipeline.ingest.sources.declared import load_sources
 from pipeline.ingest.sources.fetch import fetch_sources
+from pipeline.ingest.sources.servers import reading
 from pipeline.settings import SqlSettings
 from pipeline.sql.database import Database, open_databases
 from pipeline.sql.demo.make import demo_sources, demo_tables, make_demo
@@ -267,7 +271,98 @@ def test_gold_statements_give_the_same_answers_as_on_sqlite(owner_url, tmp_path)
     declared = [
         source.model_copy(update={"file": "", "url": as_reader(owner_url)}) for source in demo_sources()
     ]
-    databases = open_databases(declared, tmp_path, SqlSettings())
+    gives_gold_answers(open_databases(declared, tmp_path, SqlSettings()))
+
+
+@pytest.fixture(scope="module")
+def copied(owner_url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo declared over the server with ``copy = true``, and fetched."""
+    folder = tmp_path_factory.mktemp("copied")
+    declared = resources.files("pipeline.sql.demo").joinpath("sources.toml").read_text("utf-8")
+    for name in ("shop", "articles"):
+        place = f'url = "{as_reader(owner_url)}"\ncopy = true'
+        declared = declared.replace(f'file = "{name}.sqlite"', place)
+    (folder / "sources.toml").write_text(declared, "utf-8")
+    before = state(owner_url)
+    assert fetch_sources(folder).changed == ["fetched/shop.sqlite", "fetched/articles.sqlite"]
+    assert state(owner_url) == before
+    return folder
+
+
+def test_the_catalog_of_a_copy_is_the_one_of_sqlite(copied, tmp_path):
+    make_demo(tmp_path)
+    mine = open_databases(load_sources(copied).database, copied, SqlSettings())["shop"].catalog()
+    other = open_databases(load_sources(tmp_path).database, tmp_path, SqlSettings())["shop"].catalog()
+    assert (mine.dialect, list(mine.tables), mine.note) == ("sqlite", list(other.tables), other.note)
+    for name, table in mine.tables.items():
+        twin = other.tables[name]
+        assert (table.key, table.rows, set(table.foreign)) == (twin.key, twin.rows, set(twin.foreign))
+        assert table.columns == twin.columns
+
+
+def test_hidden_columns_never_reach_the_copy(owner_url, copied):
+    data = (copied / "fetched" / "shop.sqlite").read_bytes()
+    with psycopg.connect(owner_url) as connection:
+        rows = connection.execute("SELECT email, phone FROM customers").fetchall()
+    assert len(rows) > 100
+    assert not [value for row in rows for value in row if value.encode() in data]
+    assert not [name for name in (b"email", b"purchase_price", b"not declared") if name in data]
+
+
+def test_gold_statements_give_the_same_answers_over_a_copy(copied):
+    gives_gold_answers(open_databases(load_sources(copied).database, copied, SqlSettings()))
+
+
+def test_a_copy_is_the_same_when_the_source_is(owner_url, copied):
+    report = fetch_sources(copied)
+    assert (len(report.unchanged), report.changed, report.failed) == (2, [], {})
+
+
+def test_types_of_postgres_in_a_copy(owner_url, tmp_path):
+    with psycopg.connect(owner_url) as connection:
+        connection.execute("CREATE SCHEMA odd")
+        connection.execute(
+            "CREATE TABLE odd.kinds (id UUID PRIMARY KEY, at TIMESTAMP, price NUMERIC(30, 2), ratio FLOAT8, "
+            "live BOOLEAN, tags TEXT[], info JSONB, raw BYTEA, long INTERVAL, UNIQUE (at, price))"
+        )
+        connection.execute(
+            "CREATE TABLE odd.parts (at TIMESTAMP, price NUMERIC(30, 2), "
+            "FOREIGN KEY (at, price) REFERENCES odd.kinds (at, price))"
+        )
+        connection.execute(
+            "INSERT INTO odd.kinds VALUES ('00000000-0000-0000-0000-000000000001', '2024-02-29 08:05', "
+            "12.50, 0.5, true, '{а,б}', '{\"k\": 1}', '\\x00ff', '2 minutes')"
+        )
+    (tmp_path / "sources.toml").write_text(
+        f'[[database]]\nname = "odd"\nurl = "{owner_url}"\ncopy = true\n'
+        '[[database.table]]\ntable = "odd.kinds"\n[[database.table]]\ntable = "odd.parts"\n',
+        "utf-8",
+    )
+    try:
+        assert fetch_sources(tmp_path).changed == ["fetched/odd.sqlite"]
+    finally:
+        with psycopg.connect(owner_url) as connection:
+            connection.execute("DROP SCHEMA odd CASCADE")
+    database = open_databases(load_sources(tmp_path).database, tmp_path, SqlSettings())["odd"]
+    assert database.run(database.check("SELECT * FROM kinds")).rows == (
+        ("00000000-0000-0000-0000-000000000001", "2024-02-29 08:05:00", 12.5, 0.5, 1, '["а", "б"]',
+         '{"k": 1}', 120),
+    )  # fmt: skip
+    with closing(sqlite3.connect(tmp_path / "fetched" / "odd.sqlite")) as connection:
+        links = connection.execute('SELECT "from", "table", "to" FROM pragma_foreign_key_list(\'parts\')')
+        assert links.fetchall() == [("at", "kinds", "at"), ("price", "kinds", "price")]
+
+
+def test_the_server_lets_a_fetch_write_nothing(owner_url):
+    with (
+        pytest.raises(UnreadableFileError, match="read-only"),
+        reading(owner_url, "shop") as connection,
+    ):
+        # A cursor of the server, which rows come through else, takes no such statement at all.
+        connection.execution_options(stream_results=False).exec_driver_sql("CREATE TABLE written (a TEXT)")
+
+
+def gives_gold_answers(databases: dict[str, Database]) -> None:
     for path in sorted(DATA.glob("sql_questions*.jsonl")):
         for question in map(json.loads, path.read_text("utf-8").splitlines()):
             if question["kind"] != "compute":

@@ -48,7 +48,7 @@ def read_sqlite(path: Path, file: str) -> list[Document]:
             why = reason("sources", f"{error.values['where']}: {why}")
         raise UnreadableFileError(file=file, reason=why) from error
     tables = [table for table in sources.texts if table.file == file]
-    if not tables and any(base.inside == file for base in sources.database):
+    if not tables and any(base.asked.inside == file for base in sources.database):
         raise UnreadableFileError(file=file, reason=reason("asked_only"))
     if not tables:
         raise UnreadableFileError(file=file, reason=reason("not_declared"))

@@ -145,7 +145,8 @@ class Sources(_Entry):
     @property
     def texts(self) -> tuple[TableSource, ...]:
         """All tables of long texts: those named alone, and those of databases."""
-        asked = (_text_of(base, table) for base in self.database for table in base.table if table.text)
+        bases = [base.asked for base in self.database]
+        asked = (_text_of(base, table) for base in bases for table in base.table if table.text)
         return (*self.table, *asked)
 
     @field_validator("encodings")
@@ -163,6 +164,7 @@ class Sources(_Entry):
         """Two sources kept under one name would overwrite each other at every fetch."""
         files = [source.file for source in self.url if source.file]
         files += [PurePosixPath(table.file).name for table in self.texts if table.is_url]
+        files += [PurePosixPath(base.copy_file).name for base in self.database if base.is_copied]
         addresses = [source.url for source in self.url]
         bases = [base.name.casefold() for base in self.database]
         rows = [f"{table.file}/{table.table}" for table in self.texts]

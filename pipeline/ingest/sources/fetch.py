@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from pipeline.durable import put_in_place
+from pipeline.databases import DatabaseSource
+from pipeline.durable import put_in_place, sha256_of
 from pipeline.errors import UnreadableFileError
 from pipeline.ingest.readers.html import decode_html
 from pipeline.ingest.readers.origin import ORIGINS, read_origins
 from pipeline.ingest.reasons import cause_of
+from pipeline.ingest.sources.copied import copy_database
 from pipeline.ingest.sources.databases import copy_table
 from pipeline.ingest.sources.declared import FETCHED, TableSource, UrlSource, load_sources
 from pipeline.ingest.sources.download import Download, Limits, download, file_name
@@ -26,6 +29,8 @@ from pipeline.text.encodings import NotTextError
 __all__ = ["FetchReport", "fetch_sources"]
 
 _PAGES = (".html", ".htm")
+
+Fetched = UrlSource | TableSource | DatabaseSource
 
 
 @dataclass(slots=True)
@@ -48,7 +53,7 @@ class FetchReport:
 def fetch_sources(
     knowledge_base: Path, limits: Limits | None = None, progress: Progress | None = None
 ) -> FetchReport:
-    """Fetch every address and database table that ``sources.toml`` names.
+    """Fetch every address, database table and database asked over a copy that ``sources.toml`` names.
 
     Args:
         knowledge_base: The folder of documents.
@@ -63,11 +68,14 @@ def fetch_sources(
     sources = load_sources(knowledge_base)
     tables = [table for table in sources.texts if table.is_url]
     folder = _Folder(knowledge_base / FETCHED)
-    wanted: list[UrlSource | TableSource] = [*sources.url, *tables]
+    bases = [base for base in sources.database if base.is_copied]
+    wanted: list[Fetched] = [*sources.url, *tables, *bases]
     for number, source in enumerate(wanted, start=1):
         try:
             if isinstance(source, UrlSource):
                 folder.keep_page(source, download(source.url, limits or Limits()))
+            elif isinstance(source, DatabaseSource):
+                folder.keep_database(source)
             else:
                 folder.keep_table(source)
         except UnreadableFileError as error:
@@ -106,11 +114,30 @@ class _Folder:
             draft.unlink(missing_ok=True)
         self._put(name, f"table:{table.table}", data)
 
-    def failed(self, source: UrlSource | TableSource, why: Phrase) -> None:
+    def keep_database(self, source: DatabaseSource) -> None:
+        """Keep the tables of a database that is asked over a copy; its time says when it was so."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        name = PurePosixPath(source.copy_file).name
+        path, draft = self._folder / name, self._folder / f".{name}.new"
+        draft.unlink(missing_ok=True)
+        try:
+            copy_database(source, draft)
+            digest = sha256_of(draft)
+            if path.is_file() and sha256_of(path) == digest:
+                os.utime(path)
+                self.report.unchanged.append(source.copy_file)
+            else:
+                draft.replace(path)
+                self.report.changed.append(source.copy_file)
+        finally:
+            draft.unlink(missing_ok=True)
+        self._origins[name] = (f"database:{source.name}", digest)
+
+    def failed(self, source: Fetched, why: Phrase) -> None:
         """Report a source; its file of an earlier time stays."""
         self.report.failed[source.url if isinstance(source, UrlSource) else source.name] = why
         for name, (url, digest) in self._before.items():
-            is_its = url == source.url if isinstance(source, UrlSource) else source.file.endswith(f"/{name}")
+            is_its = url == source.url if isinstance(source, UrlSource) else _file_of(source) == name
             if is_its:
                 self._origins[name] = (url, digest)
 
@@ -139,6 +166,10 @@ class _Folder:
     def _write(self, name: str, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         put_in_place(self._folder / name, data)
+
+
+def _file_of(source: TableSource | DatabaseSource) -> str:
+    return PurePosixPath(source.copy_file if isinstance(source, DatabaseSource) else source.file).name
 
 
 def _digest(data: bytes) -> str:

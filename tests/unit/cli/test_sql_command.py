@@ -1,6 +1,9 @@
 """``otvet sql``: what it prints, refuses and writes; what ``otvet doctor`` says of databases."""
 
+import datetime as dt
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
@@ -116,3 +119,26 @@ def test_the_doctor_opens_every_database_and_tries_its_examples(home):
         assert findings()[0].state == "problem"
     finally:
         path.write_text(declared, "utf-8")
+
+
+def test_a_copy_is_told_with_its_day(tmp_path, monkeypatch):
+    source = tmp_path / "away.sqlite"
+    with closing(sqlite3.connect(source)) as connection, connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY)")
+    monkeypatch.setenv("OTVET_HOME", str(tmp_path))
+    monkeypatch.setenv("OTVET_LANGUAGE", "en")
+    settings = load_settings().settings
+    settings.knowledge_base.mkdir(exist_ok=True)
+    (settings.knowledge_base / "sources.toml").write_text(
+        f'[[database]]\nname = "firm"\nurl = "sqlite:///{source.as_posix()}"\ncopy = true\n'
+        '[[database.table]]\ntable = "people"\n',
+        "utf-8",
+    )
+    (missing,) = check_databases(bootstrap.create_databases(settings).values(), Say("en"))
+    assert (missing.state, "otvet index --fetch" in missing.detail) == ("problem", True)
+    bootstrap.fetch(settings)
+    day = dt.datetime.now().astimezone().date().isoformat()
+    assert f"A copy of {day}" in otvet("tables")
+    assert json.loads(otvet("tables", "--json"))[0]["copied_on"] == day
+    (found,) = check_databases(bootstrap.create_databases(settings).values(), Say("en"))
+    assert (found.state, f"a copy of {day}" in found.detail) == ("ok", True)
