@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.compare.figures import Summary
 from pipeline.compare.ways import Way
+from pipeline.json_lines import read_json_lines
 from pipeline.settings import Settings
 
 __all__ = ["Entry", "append", "changes", "folder_of", "history_of", "read"]
@@ -109,14 +110,8 @@ def append(
 
 
 def read(path: Path) -> list[Entry]:
-    """All entries, the oldest first; a line that is none is passed over."""
-    entries: list[Entry] = []
-    for line in path.read_bytes().split(b"\n") if path.exists() else ():
-        try:
-            entries.append(_entry(json.loads(line)))
-        except (ValueError, TypeError, KeyError, AttributeError):
-            continue
-    return sorted(entries, key=lambda entry: entry.when)
+    """All entries, the oldest first; a line that is none is told of in the log and passed over."""
+    return sorted(read_json_lines(path, _entry), key=lambda entry: entry.when)
 
 
 def changes(entries: Sequence[Entry]) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from pipeline.evaluation.places import place_of
 from pipeline.evaluation.questions import KnownQuestion
 from pipeline.evaluation.ranking import Ranking
 from pipeline.evaluation.records import key_of
+from pipeline.json_lines import read_json_lines
 from pipeline.ports import Service
 from pipeline.types import AskRequest
 
@@ -65,15 +66,7 @@ class Journal:
 
     def read(self) -> dict[tuple[str, Way], Trial]:
         """What is done already."""
-        found: dict[tuple[str, Way], Trial] = {}
-        for line in self.path.read_bytes().split(b"\n") if self.path.exists() else ():
-            try:
-                values = json.loads(line)
-                trial = Trial(**{**values, "way": Way(**values["way"]), "right": tuple(values["right"])})
-            except (ValueError, TypeError, KeyError):
-                continue
-            found[trial.key, trial.way] = trial
-        return found
+        return {(trial.key, trial.way): trial for trial in read_json_lines(self.path, _trial)}
 
     def add(self, trial: Trial) -> None:
         """Keep a trial."""
@@ -85,6 +78,10 @@ class Journal:
     def close(self) -> None:
         """All is done: the next comparison begins anew."""
         self.path.unlink(missing_ok=True)
+
+
+def _trial(values: Mapping[str, Any]) -> Trial:
+    return Trial(**{**values, "way": Way(**values["way"]), "right": tuple(values["right"])})
 
 
 def run_trials(

@@ -20,6 +20,7 @@ from typing import Any
 from pipeline.durable import put_in_place
 from pipeline.errors import RunMissingError, RunTakenError
 from pipeline.evaluation.records import Record
+from pipeline.json_lines import read_json_lines
 from pipeline.settings import Settings
 
 __all__ = ["LAST", "Plan", "Run", "find_run", "folder_of_runs", "open_run", "runs_in"]
@@ -80,14 +81,8 @@ class Run:
 
     def records(self) -> list[Record]:
         """Those of its plan, in the plan's order; a line that a crash cut short is no record."""
-        found: dict[str, Record] = {}
-        path = self.folder / "records.jsonl"
-        for line in path.read_bytes().split(b"\n") if path.exists() else ():
-            try:
-                record = Record.from_json(json.loads(line))
-            except (ValueError, TypeError, KeyError):
-                continue
-            found[record.key] = record
+        records = read_json_lines(self.folder / "records.jsonl", Record.from_json)
+        found = {record.key: record for record in records}
         return [found[key] for key in dict.fromkeys(self.plan.keys) if key in found]
 
     def add(self, record: Record) -> None:
