@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Literal
 
 import numpy as np
@@ -38,6 +39,8 @@ Scores = Mapping[str, float]
 class SchemaSearch:
     """What the strategies share: the catalog's words, and an embedder for those that compare meanings.
 
+    Safe to use from many threads; copies made by ``dataclasses.replace`` share their vectors.
+
     Attributes:
         embedder: None where there is none: strategies that need one do as ``keyword``.
         named: Tables of which the question names a stored value.
@@ -47,14 +50,22 @@ class SchemaSearch:
     embedder: Embedder | None = None
     named: Collection[str] = ()
     vectors: dict[str, TableVectors] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def nearness(self, question: str) -> float:
         """Cosine of the question with the table that is nearest in meaning; 0 without an embedder."""
         if self.embedder is None:
             return 0.0
-        if "faiss" not in self.vectors:
-            self.vectors["faiss"] = TableVectors(self.catalog, self.embedder, "faiss")
-        return self.vectors["faiss"].nearest(question)[1][0]
+        return self.near(self.embedder, question, "faiss")[1][0]
+
+    def near(
+        self, embedder: Embedder, question: str, engine: Literal["faiss", "chroma"]
+    ) -> tuple[Sequence[str], Sequence[float]]:
+        """Tables, the nearest in meaning first, with their cosines; the schema is embedded once."""
+        with self.lock:  # who comes meanwhile waits, instead of embedding it again
+            if engine not in self.vectors:
+                self.vectors[engine] = TableVectors(self.catalog, embedder, engine)
+        return self.vectors[engine].nearest(question)
 
 
 def nothing(search: SchemaSearch, question: str) -> Scores:
@@ -107,9 +118,7 @@ def hybrid(search: SchemaSearch, question: str) -> dict[str, float]:
 def _by_meaning(search: SchemaSearch, question: str, engine: Literal["faiss", "chroma"]) -> dict[str, float]:
     if search.embedder is None:
         return keyword(search, question)
-    if engine not in search.vectors:
-        search.vectors[engine] = TableVectors(search.catalog, search.embedder, engine)
-    names, cosines = search.vectors[engine].nearest(question)
+    names, cosines = search.near(search.embedder, question, engine)
     return _above_the_rest(names, cosines)
 
 

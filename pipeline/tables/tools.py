@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.lazy import Lazy
@@ -55,6 +56,7 @@ class Tools:
     pending: Kept[Pending] = field(default_factory=Kept)
     results: Kept[TableView] = field(default_factory=lambda: Kept(most=MOST_RESULTS))
     _schemas: dict[str, SchemaSearch] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
     _examples: Lazy[RouteExamples] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +68,8 @@ class Tools:
 
     def schema(self, catalog: Catalog, named: tuple[str, ...] = ()) -> SchemaSearch:
         """What the strategies know of a catalog; ``named`` tables hold values that a question names."""
-        known = self._schemas.get(catalog.name)
-        if known is None or known.catalog.fingerprint != catalog.fingerprint:
-            known = self._schemas[catalog.name] = SchemaSearch(catalog, self.embedder.get())
+        with self._lock:  # two threads with a search each would embed the schema twice
+            known = self._schemas.get(catalog.name)
+            if known is None or known.catalog.fingerprint != catalog.fingerprint:
+                known = self._schemas[catalog.name] = SchemaSearch(catalog, self.embedder.get())
         return replace(known, named=named)

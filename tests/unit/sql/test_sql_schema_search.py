@@ -1,5 +1,8 @@
 """Which tables a question is about, the tables between, and how little of a schema a prompt shows."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -15,7 +18,7 @@ from pipeline.sql.paths import between, neighbours
 from pipeline.sql.schema_search import SchemaSearch
 from pipeline.sql.schema_strategies import SCHEMA_STRATEGIES, choose_tables
 from pipeline.sql.shots import made_examples, nearest_examples
-from pipeline.sql.table_vectors import described
+from pipeline.sql.table_vectors import TableVectors, described
 
 
 def names(found):
@@ -153,3 +156,19 @@ def test_examples_are_the_owner_s_then_made_ones_the_nearest_last():
         "SELECT customers.name, COUNT(*) FROM orders JOIN customers ON orders.customer_id = customers.id "
         "GROUP BY customers.name"
     )
+
+
+def test_many_threads_embed_a_schema_once(monkeypatch):
+    made = []
+
+    class Slow(TableVectors):
+        def __init__(self, *given):
+            made.append(given)
+            time.sleep(0.05)  # long enough for the others to come
+            super().__init__(*given)
+
+    monkeypatch.setattr("pipeline.sql.schema_search.TableVectors", Slow)
+    search = SchemaSearch(SHOP, HashEmbedder(256))
+    with ThreadPoolExecutor(4) as pool:
+        near = list(pool.map(lambda _: replace(search, named=()).nearness("Сколько заказов?"), range(4)))
+    assert len(made) == len(set(near)) == 1
