@@ -358,8 +358,7 @@ def test_the_server_lets_a_fetch_write_nothing(owner_url):
         pytest.raises(UnreadableFileError, match="read-only"),
         reading(owner_url, "shop") as connection,
     ):
-        # A cursor of the server, which rows come through else, takes no such statement at all.
-        connection.execution_options(stream_results=False).exec_driver_sql("CREATE TABLE written (a TEXT)")
+        connection.exec_driver_sql("CREATE TABLE written (a TEXT)")
 
 
 def gives_gold_answers(databases: dict[str, Database]) -> None:

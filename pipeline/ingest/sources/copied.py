@@ -162,7 +162,8 @@ def _query(table: _Table) -> sa.Select[Any]:
     chosen = sa.table(
         table.name, *(sa.column(column) for column in table.columns), schema=table.schema or None
     )
-    return sa.select(chosen).order_by(*(chosen.c[name] for name in table.order)).limit(MAX_ROWS + 1)
+    query = sa.select(chosen).order_by(*(chosen.c[name] for name in table.order)).limit(MAX_ROWS + 1)
+    return query.execution_options(stream_results=True)
 
 
 def _fill(copy: sqlite3.Connection, table: _Table, rows: Iterable[Sequence[object]], name: str) -> None:

@@ -39,7 +39,7 @@ def copy_table(table: TableSource, target: Path) -> None:
 
         schema, _, name = table.table.rpartition(".")
         chosen = sa.table(name, *(sa.column(column) for column in table.columns), schema=schema or None)
-        query = sa.select(chosen).limit(MAX_ROWS + 1)
+        query = sa.select(chosen).limit(MAX_ROWS + 1).execution_options(stream_results=True)
         if table.id:
             query = query.order_by(chosen.c[table.id])
         rows = connection.execute(query)

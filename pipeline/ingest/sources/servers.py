@@ -31,7 +31,7 @@ _READ_ONLY = {
 def reading(url: str, name: str) -> Iterator[sa.Connection]:
     """A connection whose transaction only reads, where the dialect has such a transaction.
 
-    Rows arrive as they are asked for. The driver reads passwords where it always does (``PGPASSWORD``,
+    The driver reads passwords where it always does (``PGPASSWORD``,
     ``.pgpass``, ``.my.cnf``), so that none needs to stand in ``sources.toml``.
 
     Args:
@@ -53,7 +53,7 @@ def reading(url: str, name: str) -> Iterator[sa.Connection]:
     except (sa.exc.SQLAlchemyError, *_DRIVERS_OWN) as error:
         raise UnreadableFileError(file=name, reason=reason("database", _first_line(error))) from error
     try:
-        with engine.connect().execution_options(stream_results=True) as connection:
+        with engine.connect() as connection:
             yield _only_reading(connection)
     except (sa.exc.SQLAlchemyError, sqlite3.Error, *_DRIVERS_OWN) as error:
         raise UnreadableFileError(file=name, reason=reason("database", _first_line(error))) from error
