@@ -39,11 +39,6 @@ class HotParts:
     def __len__(self) -> int:
         return len(self._parts)
 
-    @property
-    def used_bytes(self) -> int:
-        """Memory in use."""
-        return self._used
-
     def takes(self, size: int) -> bool:
         """True when a stretch of so many bytes would be kept."""
         return 0 < size <= self._limit

@@ -149,7 +149,6 @@ class Cues:
     compare: bool
     listing: bool
     meaning: bool
-    absent: bool
     parts: tuple[str, ...]
     limit: int
     tally: str = ""
@@ -186,7 +185,6 @@ def cues_of(question: str) -> Cues:
         compare=says(_COMPARE),
         listing=says(_LIST),
         meaning=says(_MEANING),
-        absent=says(_ABSENT),
         parts=grouped,
         limit=_limit(question) if most else 0,
         tally=_tally(question),

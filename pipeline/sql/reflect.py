@@ -23,7 +23,7 @@ from pipeline.sql.connect import Access, connect_postgres, connect_sqlite, first
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-__all__ = ["reflect", "table_names"]
+__all__ = ["reflect"]
 
 MAX_VALUES = 200
 """Different values that a category has at most."""
@@ -65,18 +65,6 @@ def reflect(source: DatabaseSource, access: Access, seconds: float = _SECONDS) -
     examples = tuple((example.question, example.sql) for example in source.example)
     catalog = Catalog(source.name, access.dialect, kept, source.note, examples)
     return replace(catalog, fingerprint=_fingerprint(catalog))
-
-
-def table_names(access: Access, seconds: float = _SECONDS) -> tuple[str, ...]:
-    """The tables and views of a database, declared or not, in order.
-
-    Raises:
-        DatabaseUnusableError: It cannot be read.
-        ExtraMissingError: SQLAlchemy or a driver is not installed.
-    """
-    with _opened(access, seconds) as connection:
-        inspector = _inspector(connection)
-        return tuple(sorted({*inspector.get_table_names(), *inspector.get_view_names()}))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pipeline.errors import (
 from pipeline.settings import SqlSettings
 from pipeline.sql.connect import access_to, connect_sqlite
 from pipeline.sql.database import Database, find_database, open_databases
-from pipeline.sql.reflect import reflect, table_names
+from pipeline.sql.reflect import reflect
 from pipeline.sql.runner import Limits, run_statement
 
 SCRIPT = """
@@ -87,7 +87,6 @@ def test_kinds_values_links_and_notes(folder):
     assert name is not None
     assert (name.kind, name.values, name.note) == ("category", ("Отдел продаж", "Склад"), "имя отдела")
     assert catalog.examples == (("Сколько?", "SELECT COUNT(*) FROM people"),)
-    assert table_names(opened(folder).access) == ("people", "rich", "Отделы")
 
 
 def test_the_fingerprint_follows_stored_values_and_the_catalog_the_file(folder):
