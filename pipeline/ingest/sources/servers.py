@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from pipeline.errors import ExtraMissingError, UnreadableFileError
 from pipeline.ingest.reasons import reason
+from pipeline.messages import Phrase
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -19,6 +20,8 @@ __all__ = ["reading"]
 
 _DRIVERS_OWN = (ValueError, TypeError, RuntimeError)
 """What SQLAlchemy and drivers raise, unwrapped, over a URL or a server they don't understand."""
+
+_BROUGHT = frozenset({"psycopg", "pymysql"})  # drivers of the extra
 
 _READ_ONLY = {
     "mysql": "SET SESSION TRANSACTION READ ONLY",
@@ -39,8 +42,9 @@ def reading(url: str, name: str) -> Iterator[sa.Connection]:
         name: What errors call it.
 
     Raises:
-        ExtraMissingError: SQLAlchemy or the database's driver is not installed.
-        UnreadableFileError: The database cannot be reached, or what is done with the connection fails.
+        ExtraMissingError: SQLAlchemy or a driver that comes with it is not installed.
+        UnreadableFileError: Another driver is not installed, the database cannot be reached, or what is done
+            with the connection fails.
     """
     try:
         import sqlalchemy as sa
@@ -49,7 +53,10 @@ def reading(url: str, name: str) -> Iterator[sa.Connection]:
     try:
         engine = _engine(url)
     except ModuleNotFoundError as error:
-        raise ExtraMissingError(package=error.name or "driver", extra="sql") from error
+        if error.name in _BROUGHT:
+            raise ExtraMissingError(package=error.name, extra="sql") from error
+        why = Phrase("driver_missing", {"driver": error.name or "?", "url": url.partition("://")[0]})
+        raise UnreadableFileError(file=name, reason=why) from error
     except (sa.exc.SQLAlchemyError, *_DRIVERS_OWN) as error:
         raise UnreadableFileError(file=name, reason=reason("database", _first_line(error))) from error
     try:

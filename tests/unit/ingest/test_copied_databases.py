@@ -200,6 +200,24 @@ def test_a_server_that_is_not_there_is_told_and_the_old_copy_stays(tmp_path):
     assert path.read_bytes() == b"an older copy"
 
 
+def test_a_driver_that_is_missing_stops_no_other_source(base, monkeypatch):
+    def missing(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError("No module named 'pyodbc'", name="pyodbc")
+
+    other = (base / "sources.toml").read_text("utf-8").replace('"shop"', '"other"')
+    declared = other.replace("sqlite+pysqlite:///", "mssql+pyodbc:///") + (base / "sources.toml").read_text(
+        "utf-8"
+    )
+    (base / "sources.toml").write_text(declared, "utf-8")
+    real = sa.create_engine
+    monkeypatch.setattr(
+        sa, "create_engine", lambda url, **more: (missing if "mssql" in str(url) else real)(url, **more)
+    )
+    report = fetch_sources(base)
+    assert report.changed == ["fetched/shop.sqlite"]
+    assert "mssql+pyodbc needs the Python package pyodbc" in report.failed["other"].text("en")
+
+
 def test_too_many_rows_are_refused(base, monkeypatch):
     monkeypatch.setattr("pipeline.ingest.sources.copied.MAX_ROWS", 2)
     (phrase,) = fetch_sources(base).failed.values()
