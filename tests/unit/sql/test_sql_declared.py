@@ -14,7 +14,7 @@ table = "orders"
 
 [[database]]
 name = "old"
-url = "mysql+pymysql://reader@server/old"
+url = "postgresql+asyncpg://reader@server/old"
 [[database.table]]
 table = "orders"
 """
@@ -27,7 +27,7 @@ def test_a_database_of_a_kind_that_cannot_be_asked_leaves_the_others_asked(tmp_p
     (settings.knowledge_base / "sources.toml").write_text(DECLARED, encoding="utf-8")
     with caplog.at_level(logging.WARNING):
         assert list(create_databases(settings)) == ["shop"]
-    assert "mysql" in caplog.text
+    assert "asyncpg" in caplog.text
 
 
 def test_a_file_that_cannot_be_read_declares_none(tmp_path, caplog):
