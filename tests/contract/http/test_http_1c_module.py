@@ -75,6 +75,16 @@ def test_a_question_and_its_answer(start, wire):
     assert b"\r\n" in body
 
 
+@pytest.mark.parametrize("statement", ["", "SELECT 2"])
+def test_a_statement_that_waits_is_confirmed(start, wire, statement):
+    service = ScriptedService()
+    client, waiting = start(service), "fedcba9876543210" * 2
+    good(MODULE.call("ПодтвердитьЗапрос", waiting, statement, Ellipsis, to(client)))
+    asked = service.requests[0]
+    assert (asked.confirmed, asked.statement, asked.deadline_s) == (waiting, statement, 25)
+    assert wire[0][:2] == ("POST", f"/ask/{waiting}/confirm")
+
+
 @pytest.mark.parametrize(
     ("format_", "beginning"), [("html", "<!DOCTYPE html>"), (True, "<p>"), (False, "Отпуск"), ("Да", "<p>")]
 )
