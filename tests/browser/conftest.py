@@ -24,7 +24,7 @@ def script() -> Script:
 @pytest.fixture
 def page(driver: webdriver.Chrome, script: Script) -> Iterator[Page]:
     with serve(script) as address:
-        page = Page(driver, address)
+        page = Page(driver, address).forget()
         yield page
         page.plain_look()
         driver.get("about:blank")

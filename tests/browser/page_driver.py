@@ -73,9 +73,12 @@ class Page:
         self.driver = driver
         self.address = address
         self.patience_s = patience_s
-        # A port may come again within a run, and what the browser keeps goes by the port.
-        driver.get(f"{address}/static/favicon.svg")
+
+    def forget(self) -> Page:
+        """Nothing kept: a port may come again within a run, and what the browser keeps goes by the port."""
+        self.driver.get(f"{self.address}/static/favicon.svg")
         self.js("localStorage.clear()")
+        return self
 
     def open(self, language: str | None = "ru", ready: bool = True) -> Page:
         """Open with a chosen language remembered, or None for what the browser prefers."""

@@ -21,7 +21,7 @@ def service() -> PageService:
 @pytest.fixture(params=["fastapi", "flask"])
 def page(request: pytest.FixtureRequest, driver: webdriver.Chrome, service: PageService) -> Iterator[Page]:
     with serve_really(request.param, service) as address:
-        yield Page(driver, address)
+        yield Page(driver, address).forget()
         driver.get("about:blank")
 
 
