@@ -49,7 +49,9 @@ def find_candidates(
     """
     places = np.arange(len(index.chunks)) if allowed is None else allowed
     order = _taken(order_of(index), allowed)
-    dense = cosines(index.vectors, question, allowed) if nearest is None else None
+    # By words alone only the cosines of what they find are of use.
+    everywhere = nearest is None and mode != "keyword"
+    dense = cosines(index.vectors, question, allowed) if everywhere else None
     keyword = bm25(index.postings, terms)
     if allowed is not None:
         keyword = keyword[allowed]
