@@ -4,11 +4,14 @@ import datetime as dt
 import sqlite3
 from contextlib import closing
 
+import psycopg
+
 from pipeline.embedders.hash import HashEmbedder
 from pipeline.generators.scripted import ScriptedGenerator
 from pipeline.generators.worker import GeneratorWorker
 from pipeline.ingest.build import build_index
 from pipeline.ingest.sources.declared import load_sources
+from pipeline.ingest.sources.fetch import fetch_sources
 from pipeline.lazy import Lazy
 from pipeline.service import Parts, QAService
 from pipeline.settings import Settings, SqlSettings
@@ -69,14 +72,21 @@ def no_one_left() -> bool:
 
 
 class Library:
-    """Services over the same small base."""
+    """Services over the same small base: a SQLite file, or a database of the PostgreSQL at ``url``."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, url=""):
         self.folder = folder
         (folder / "kb").mkdir()
-        (folder / "kb" / "sources.toml").write_text(SOURCES, encoding="utf-8")
-        with closing(sqlite3.connect(folder / "kb" / "library.sqlite")) as connection, connection:
-            connection.executescript(SCRIPT)
+        where = f'url = "{url}"\nwriter = "warn"' if url else 'file = "library.sqlite"'
+        declared = SOURCES.replace('file = "library.sqlite"', where)
+        (folder / "kb" / "sources.toml").write_text(declared, encoding="utf-8")
+        if url:
+            with psycopg.connect(url) as connection:
+                connection.execute(SCRIPT)
+            fetch_sources(folder / "kb")
+        else:
+            with closing(sqlite3.connect(folder / "kb" / "library.sqlite")) as connection, connection:
+                connection.executescript(SCRIPT)
         self.index = build_index(folder / "kb", HashEmbedder(256), Settings().index).index
         self.services = []
         self.tools = None
