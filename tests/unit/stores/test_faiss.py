@@ -106,7 +106,7 @@ def test_what_is_damaged_or_made_otherwise_is_made_again(tmp_path: Path, damage:
         record.write_bytes(b"{}")
     elif damage == "record gone":
         record.unlink()
-    links = 8 if damage == "other graph" else 16
+    links = 8 if damage == "other graph" else StoreSettings().hnsw_links
     with store_in(tmp_path, made, hnsw_links=links).snapshot() as snapshot:
         assert snapshot.vectors is not None
         rows = snapshot.vectors.nearest(snapshot.index.vectors[0], 3, None, None)
