@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pipeline.sql.catalog import Table
 from pipeline.sql.guard import Guarded, guard
-from pipeline.sql.known import known_over
+from pipeline.sql.known import Words, known_over
 from pipeline.sql.names import table_terms
 from pipeline.tables.computing import held
 from pipeline.tables.rows import MOST_ROWS, RowsQuery, rows_query, text_tables
@@ -64,11 +64,12 @@ def rows_wanted(turn: Turn) -> RowsQuery | None:
     Of several such tables it is the one that most conditions hold for; to be named counts as two of them.
     """
     said = frozenset(keyword_terms(turn.question))
+    words = _without_titles(turn)
     best: RowsQuery | None = None
     most = 0
     for table in text_tables(turn.catalog):
         near = [table, *(turn.catalog.tables[key.table] for key in table.foreign)]
-        known = known_over(turn.words, near, turn.question, turn.catalog.dialect)
+        known = known_over(words, near, turn.question, turn.catalog.dialect)
         found = rows_query(turn.catalog, table, known, turn.question)
         points = (
             1 + sum(condition.sure for condition in known.conditions) + 2 * bool(said & table_terms(table))
@@ -76,6 +77,19 @@ def rows_wanted(turn: Turn) -> RowsQuery | None:
         if found is not None and points > most:
             best, most = found, points
     return best
+
+
+def _without_titles(turn: Turn) -> Words:
+    """The words of the question, save those that only are the title of some text.
+
+    A title is what the search ranks by. As a condition, one common word of the question that happens to be
+    the title of another text («мост») would leave no row at all.
+    """
+    titles = {
+        (one.table, one.title.casefold()) for one in turn.database.source.table if one.text and one.title
+    }
+    kept = tuple(value for value in turn.words.values if (value.table, value.column.casefold()) not in titles)
+    return replace(turn.words, values=kept)
 
 
 def _of_categories(turn: Turn) -> Filter | None:
